@@ -1,0 +1,165 @@
+"""The bAbI text format: numbered lines, a story begins at 1, a question has tab-separated answer and facts.
+
+    1 Mary moved to the bathroom.
+    2 John went to the hallway.
+    3 Where is Mary?<TAB>bathroom<TAB>1
+
+Facts are line numbers of the same story; they may be missing. Published files put a space before the tab of
+some tasks' questions; it is not part of the question.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from query_reduction.data.stories import Question, Story
+from query_reduction.errors import InputError
+
+__all__ = ["Problem", "find_task_files", "format_stories", "read_file", "scan_lines", "task_of"]
+
+_LINE = re.compile(r"(\d+)[ \t]+(.*)", re.DOTALL)
+_TASK_FILE = re.compile(r"qa(\d+)_.*_(train|valid|test)\.txt$")
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something wrong in a file, with its place."""
+
+    path: Path
+    line: int
+    what: str
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.line}: {self.what}" if self.line else f"{self.path}: {self.what}"
+
+
+@dataclass(slots=True)
+class _StoryBeingRead:
+    """A story while its lines come in: where each line number stands among the sentences."""
+
+    sentences: list[str] = field(default_factory=list)
+    questions: list[Question] = field(default_factory=list)
+    position_of_line: dict[int, int] = field(default_factory=dict)
+
+    def finish(self, task: str) -> Story:
+        return Story(tuple(self.sentences), tuple(self.questions), task)
+
+
+def read_file(path: Path) -> list[Story]:
+    """All stories of one file; the first problem found is raised."""
+    problems: list[Problem] = []
+    stories = list(scan_lines(path, problems, stop_at_first=True))
+    if problems:
+        raise InputError(str(problems[0]))
+    if not any(story.questions for story in stories):
+        raise InputError(f"{path}: no questions in this file; a question is a line with a tab before its answer")
+    return stories
+
+
+def scan_lines(path: Path, problems: list[Problem], *, stop_at_first: bool = False) -> Iterator[Story]:
+    """Yield the stories of a file and append what is wrong with it to ``problems``."""
+    task = task_of(path)
+    story = _StoryBeingRead()
+    last_number = 0
+    for line_number, line in enumerate(_lines(path, problems), start=1):
+        if stop_at_first and problems:
+            return
+        if not line.strip():
+            continue
+        match = _LINE.match(line)
+        if match is None:
+            problems.append(Problem(path, line_number, f"expected 'NUMBER sentence', found {line[:40]!r}"))
+            continue
+        number, text = int(match[1]), match[2]
+        if number == 1:
+            if story.sentences or story.questions:
+                yield story.finish(task)
+            story = _StoryBeingRead()
+        elif number != last_number + 1:
+            problems.append(
+                Problem(path, line_number, f"line number {number} after {last_number}: number lines 1, 2, 3, …")
+            )
+        last_number = number
+        complaint = _take_line(story, number, text)
+        if complaint:
+            problems.append(Problem(path, line_number, complaint))
+    if story.sentences or story.questions:
+        yield story.finish(task)
+
+
+def _lines(path: Path, problems: list[Problem]) -> Iterator[str]:
+    """Lines without their ends (LF or CRLF), read one at a time; undecodable bytes are a problem, not a crash."""
+    try:
+        with path.open(encoding="utf-8-sig", newline=None) as file:
+            for line in file:
+                if "\0" in line:
+                    problems.append(Problem(path, 0, "binary data, not a bAbI text file"))
+                    return
+                yield line.rstrip("\n")
+    except UnicodeDecodeError:
+        problems.append(Problem(path, 0, "not UTF-8 text"))
+    except OSError as error:
+        problems.append(Problem(path, 0, error.strerror or "cannot be read"))
+
+
+def _take_line(story: _StoryBeingRead, number: int, text: str) -> str:
+    """Put one line into the story; return a complaint, or an empty string."""
+    if "\t" not in text:
+        story.position_of_line[number] = len(story.sentences)
+        story.sentences.append(text.strip())
+        return "" if text.strip() else "empty sentence"
+    question, _, rest = text.partition("\t")
+    answer, _, facts = rest.partition("\t")
+    if not story.sentences:
+        return "question before any sentence"
+    if not question.strip():
+        return "empty question"
+    if not answer.strip():
+        return "question without an answer"
+    support = []
+    for fact in facts.split():
+        position = story.position_of_line.get(int(fact)) if fact.isdecimal() else None
+        if position is None:
+            return f"supporting fact {fact!r} is not an earlier sentence of this story"
+        support.append(position)
+    story.questions.append(Question(question.strip(), answer.strip(), len(story.sentences), tuple(support)))
+    return ""
+
+
+def task_of(path: Path) -> str:
+    """The task number in a bAbI file name (``qa2_two-supporting-facts_train.txt`` → ``2``), or empty."""
+    match = _TASK_FILE.search(path.name)
+    return match[1] if match else ""
+
+
+def find_task_files(folder: Path) -> dict[str, dict[str, Path]]:
+    """bAbI files of a folder as ``{task: {split: path}}``, tasks in numeric order."""
+    found: dict[str, dict[str, Path]] = {}
+    for path in sorted(folder.iterdir()):
+        match = _TASK_FILE.search(path.name)
+        if match:
+            found.setdefault(match[1], {})[match[2]] = path
+    return dict(sorted(found.items(), key=lambda item: int(item[0])))
+
+
+def format_stories(stories: Iterable[Story], *, space_before_tab: bool = False) -> Iterator[str]:
+    """The bAbI lines (with ends) of stories; ``space_before_tab`` follows the files that have one."""
+    tab = " \t" if space_before_tab else "\t"
+    for story in stories:
+        number = 0
+        number_of_position: list[int] = []
+        upcoming = iter(story.questions)
+        question = next(upcoming, None)
+        for position in range(len(story.sentences) + 1):
+            while question is not None and question.after == position:
+                number += 1
+                facts = " ".join(str(number_of_position[fact]) for fact in question.support)
+                yield f"{number} {question.text}{tab}{question.answer}" + (f"\t{facts}\n" if facts else "\n")
+                question = next(upcoming, None)
+            if position < len(story.sentences):
+                number += 1
+                number_of_position.append(number)
+                yield f"{number} {story.sentences[position]}\n"
