@@ -1,0 +1,138 @@
+"""What can be chosen: the network and the recipe it is trained by.
+
+The paper and the authors' published code differ in places; each difference is a named option here, and the
+presets ``original`` (the code) and ``paper`` set all of them at once. The docstring under each field is the
+command line's help.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from query_reduction.errors import InputError
+
+__all__ = ["PRESETS", "ModelConfig", "Recipe", "parse_variant", "preset", "variant_name"]
+
+_VARIANT = re.compile(r"(?P<layers>[1-9]\d?)(?P<reset>r?)(?P<vector>v?)(?P<dimension>[1-9]\d{0,3})?")
+
+
+@dataclass(frozen=True, slots=True)
+class ModelConfig:
+    """The network."""
+
+    layers: int = 2
+    """Number of stacked layers K."""
+    dimension: int = 50
+    """Size d of sentence and query vectors."""
+    reset_gate: bool = True
+    """Reset gates in all layers but the last (equation 5)."""
+    vector_gates: bool = False
+    """One gate per unit instead of one per sentence."""
+    tied: bool = True
+    """Share the weights of all layers, as the paper does."""
+    forget_bias: float = 2.5
+    """Subtracted inside the update gate, so that it starts mostly closed."""
+    init: Literal["original", "paper"] = "original"
+    """Initial weights: original = embeddings and gates uniform with standard deviation 1; paper = embeddings
+    normal with standard deviation 1/sqrt(d), unit weights by Glorot and Bengio."""
+    position_length: Literal["task", "sentence"] = "task"
+    """The J of the position encoder: the longest sentence of the task (original) or the sentence's own length."""
+    memory: int = 50
+    """Read only the last so many sentences of a story; 0 reads all."""
+
+    def __post_init__(self) -> None:
+        if self.layers < 1 or self.dimension < 1 or self.memory < 0:
+            raise InputError("layers and dimension must be at least 1, memory at least 0")
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """How it is trained."""
+
+    batch: int = 32
+    """Questions in a step; a last batch that is not full is left out, as in the original."""
+    learning_rate: float = 0.5
+    """Adagrad's learning rate at the start."""
+    accumulator: float = 0.1
+    """Adagrad's sum of squared gradients at the start."""
+    halve_every: int = 100
+    """Halve the learning rate every so many epochs (original: 100); 0 never does (paper)."""
+    l2: float = 0.001
+    """Weight decay: l2/2 times the squared norm is added to the loss."""
+    l2_counting: Literal["per-use", "once"] = "per-use"
+    """Count a weight shared by several layers once per layer (original) or once."""
+    max_epochs: int = 500
+    """Stop after so many epochs at the latest."""
+    evaluate_every: int = 10
+    """Look at the development questions every so many epochs."""
+    patience: int = 50
+    """Stop a restart after so many epochs without improvement; 0 trains to the end and keeps the last weights."""
+    keep: Literal["accuracy", "loss"] = "accuracy"
+    """What counts as improvement on the development questions: accuracy, ties by loss (original), or loss (paper)."""
+    dev_fraction: float = 0.1
+    """Share of the training questions held out for development, where the data has no own part for it."""
+    vocabulary: Literal["train", "all"] = "train"
+    """Words from the training part only, or from all parts as in the original."""
+    restarts: int = 10
+    """Trainings from new initial weights; the best on the development questions is chosen."""
+    seed: int = 0
+    """Decides the held-out questions, the order of batches and, with a restart's number, its initial weights."""
+
+    def __post_init__(self) -> None:
+        positive = {
+            "batch": self.batch,
+            "learning-rate": self.learning_rate,
+            "max-epochs": self.max_epochs,
+            "evaluate-every": self.evaluate_every,
+            "restarts": self.restarts,
+        }
+        for name, value in positive.items():
+            if not value > 0:
+                raise InputError(f"--{name} must be above 0, not {value}")
+        if not 0 < self.dev_fraction < 1:
+            raise InputError(f"--dev-fraction must lie between 0 and 1, not {self.dev_fraction}")
+
+
+_ORIGINAL = (ModelConfig(), Recipe())
+_PAPER = (
+    ModelConfig(init="paper", position_length="sentence", memory=0),
+    Recipe(l2_counting="once", halve_every=0, evaluate_every=1, keep="loss"),
+)
+
+PRESETS: dict[str, tuple[ModelConfig, Recipe]] = {
+    "original": _ORIGINAL,
+    "original-10k": (_ORIGINAL[0], replace(_ORIGINAL[1], batch=128, learning_rate=0.1, l2=0.0005)),
+    "paper": _PAPER,
+    "paper-10k": (_PAPER[0], replace(_PAPER[1], batch=128, learning_rate=0.1, l2=0.0005, restarts=50)),
+}
+"""Named settings; the ``-10k`` ones are for training sets of about ten thousand questions."""
+
+
+def preset(name: str, variant: str = "2r") -> tuple[ModelConfig, Recipe]:
+    """The settings of a preset with the network of a variant."""
+    if name not in PRESETS:
+        raise InputError(f"no preset {name!r}; there are {', '.join(PRESETS)}")
+    model, recipe = PRESETS[name]
+    return parse_variant(variant, model), recipe
+
+
+def parse_variant(name: str, base: ModelConfig | None = None) -> ModelConfig:
+    """Build the network the paper calls ``2r``, ``6r200``, ``2rv``…: layers, r(eset), v(ector gates), dimension."""
+    match = _VARIANT.fullmatch(name)
+    if match is None:
+        raise InputError(f"no variant {name!r}; write layers, then r, v, dimension as wanted: 1r, 2, 2r, 2rv, 6r200")
+    return replace(
+        base or ModelConfig(),
+        layers=int(match["layers"]),
+        reset_gate=bool(match["reset"]),
+        vector_gates=bool(match["vector"]),
+        dimension=int(match["dimension"] or 50),
+    )
+
+
+def variant_name(config: ModelConfig) -> str:
+    """The paper's name of a network; the inverse of ``parse_variant``."""
+    dimension = "" if config.dimension == 50 else str(config.dimension)
+    return f"{config.layers}{'r' * config.reset_gate}{'v' * config.vector_gates}{dimension}"
