@@ -1,0 +1,25 @@
+"""Simulated worlds that tell the twenty bAbI story tasks: true by construction, as many as wanted.
+
+``generate`` gives stories in memory, ``write`` makes bAbI files, ``mixture`` joins tasks. Words come from a table
+a user may replace, sizes from ``WorldOptions``.
+"""
+
+from __future__ import annotations
+
+from query_reduction.worlds.generate import SPLITS, Split, generate, mixture, write
+from query_reduction.worlds.options import WorldOptions
+from query_reduction.worlds.tasks import TASKS, TaskInfo
+from query_reduction.worlds.words import Words, load_words
+
+__all__ = [
+    "SPLITS",
+    "TASKS",
+    "Split",
+    "TaskInfo",
+    "WorldOptions",
+    "Words",
+    "generate",
+    "load_words",
+    "mixture",
+    "write",
+]
