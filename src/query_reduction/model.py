@@ -19,24 +19,10 @@ from torch import Tensor, nn
 
 from query_reduction import fused_reader
 from query_reduction.config import ModelConfig
+from query_reduction.data.batch import Batch
 from query_reduction.scan import scan
 
-__all__ = ["Batch", "LayerTrace", "QueryReductionNetwork", "position_weights"]
-
-
-@dataclass(frozen=True, slots=True)
-class Batch:
-    """Questions and their stories as numbers. Each distinct sentence (or question) appears once, as a row of words."""
-
-    words: Int[Tensor, "sentence word"]
-    """Word numbers, 0 after the end of a sentence."""
-    stories: Int[Tensor, "batch time"]
-    """The story each question sees, as rows of ``words``; what lies past its length is ignored."""
-    lengths: Int[Tensor, "batch"]
-    questions: Int[Tensor, "batch"]
-    """The question, as a row of ``words``."""
-    answers: Int[Tensor, "batch"]
-    """The number of the right answer; -1 where it is not among the known ones."""
+__all__ = ["LayerTrace", "QueryReductionNetwork", "position_weights"]
 
 
 @dataclass(frozen=True, slots=True)

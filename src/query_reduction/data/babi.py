@@ -16,9 +16,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from query_reduction.data.stories import Question, Story
-from query_reduction.errors import InputError
 
-__all__ = ["Problem", "find_task_files", "format_stories", "read_file", "scan_lines", "task_of"]
+__all__ = ["Problem", "find_task_files", "format_stories", "scan_lines", "task_of", "text_lines"]
 
 _LINE = re.compile(r"(\d+)[ \t]+(.*)", re.DOTALL)
 _TASK_FILE = re.compile(r"qa(\d+)_.*_(train|valid|test)\.txt$")
@@ -48,23 +47,12 @@ class _StoryBeingRead:
         return Story(tuple(self.sentences), tuple(self.questions), task)
 
 
-def read_file(path: Path) -> list[Story]:
-    """All stories of one file; the first problem found is raised."""
-    problems: list[Problem] = []
-    stories = list(scan_lines(path, problems, stop_at_first=True))
-    if problems:
-        raise InputError(str(problems[0]))
-    if not any(story.questions for story in stories):
-        raise InputError(f"{path}: no questions in this file; a question is a line with a tab before its answer")
-    return stories
-
-
 def scan_lines(path: Path, problems: list[Problem], *, stop_at_first: bool = False) -> Iterator[Story]:
     """Yield the stories of a file and append what is wrong with it to ``problems``."""
     task = task_of(path)
     story = _StoryBeingRead()
     last_number = 0
-    for line_number, line in enumerate(_lines(path, problems), start=1):
+    for line_number, line in enumerate(text_lines(path, problems), start=1):
         if stop_at_first and problems:
             return
         if not line.strip():
@@ -90,13 +78,13 @@ def scan_lines(path: Path, problems: list[Problem], *, stop_at_first: bool = Fal
         yield story.finish(task)
 
 
-def _lines(path: Path, problems: list[Problem]) -> Iterator[str]:
+def text_lines(path: Path, problems: list[Problem]) -> Iterator[str]:
     """Lines without their ends (LF or CRLF), read one at a time; undecodable bytes are a problem, not a crash."""
     try:
         with path.open(encoding="utf-8-sig", newline=None) as file:
             for line in file:
                 if "\0" in line:
-                    problems.append(Problem(path, 0, "binary data, not a bAbI text file"))
+                    problems.append(Problem(path, 0, "binary data, not text"))
                     return
                 yield line.rstrip("\n")
     except UnicodeDecodeError:

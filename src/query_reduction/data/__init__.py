@@ -1,0 +1,1 @@
+"""Stories, questions and answers: read, checked, and turned into numbers."""

@@ -1,0 +1,25 @@
+"""A batch of questions as tensors: what the network reads."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from jaxtyping import Int
+from torch import Tensor
+
+__all__ = ["Batch"]
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Questions and their stories as numbers. Each distinct sentence (or question) appears once, as a row of words."""
+
+    words: Int[Tensor, "sentence word"]
+    """Word numbers, 0 after the end of a sentence."""
+    stories: Int[Tensor, "batch time"]
+    """The story each question sees, as rows of ``words``; what lies past its length is ignored."""
+    lengths: Int[Tensor, "batch"]
+    questions: Int[Tensor, "batch"]
+    """The question, as a row of ``words``."""
+    answers: Int[Tensor, "batch"]
+    """The number of the right answer; -1 where it is not among the known ones."""

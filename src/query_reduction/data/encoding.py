@@ -1,0 +1,129 @@
+"""Stories as numbers: every distinct sentence once in a table, a story is a run of table rows.
+
+Nothing here is padded, so a sentence of ten thousand words or a story of a hundred thousand sentences costs
+what it weighs and no more. ``batch`` pads, for one batch at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from query_reduction.data.batch import Batch
+from query_reduction.data.stories import Story
+from query_reduction.data.vocabulary import Vocabulary
+
+__all__ = ["EncodedQuestions", "encode_stories"]
+
+_Ints = NDArray[np.int32]
+
+
+@dataclass(frozen=True, slots=True)
+class _Runs:
+    """Many runs of numbers of different lengths, end to end."""
+
+    numbers: _Ints
+    first: NDArray[np.int64]
+    length: _Ints
+
+    def padded(self, rows: NDArray[np.integer], filler: int | _Ints) -> tuple[_Ints, _Ints]:
+        """The chosen runs as a rectangle, filled up with ``filler`` (one, or a column of them); and their lengths."""
+        length = self.length[rows]
+        steps = np.arange(max(length.max(initial=0), 0))
+        inside = steps < length[:, None]
+        if not len(self.numbers):
+            return np.zeros((len(rows), 0), np.int32), length
+        # Positions past a run's end point anywhere valid; np.where overwrites what they pick.
+        positions = np.minimum(self.first[rows][:, None] + steps, len(self.numbers) - 1)
+        return np.where(inside, self.numbers[positions], np.asarray(filler, np.int32)), length
+
+
+@dataclass(frozen=True, slots=True)
+class EncodedQuestions:
+    """Questions ready for the network."""
+
+    sentences: _Runs
+    """Row by row, the words of each distinct sentence or question."""
+    stories: _Runs
+    """Question by question, the sentences it sees, as rows of ``sentences``; stories share their numbers."""
+    questions: _Ints
+    answers: _Ints
+    tasks: tuple[str, ...]
+    """The task of each question."""
+
+    def __len__(self) -> int:
+        return len(self.questions)
+
+    def batch(self, chosen: NDArray[np.integer]) -> Batch:
+        """The chosen questions as tensors, with just the sentences they need."""
+        questions = self.questions[chosen]
+        # Padding repeats the question's row: a row that is needed anyway.
+        stories, lengths = self.stories.padded(chosen, questions[:, None])
+        # Number the sentences that occur from 0: mark, count, look up. Faster than sorting them.
+        needed = np.zeros(len(self.sentences.first), bool)
+        needed[stories] = True
+        needed[questions] = True
+        rows = np.flatnonzero(needed)
+        new_number = np.zeros(len(needed), np.int32)
+        new_number[rows] = np.arange(len(rows), dtype=np.int32)
+        words, _ = self.sentences.padded(rows, 0)
+        return Batch(
+            words=torch.from_numpy(words),
+            stories=torch.from_numpy(new_number[stories]),
+            lengths=torch.from_numpy(lengths),
+            questions=torch.from_numpy(new_number[questions]),
+            answers=torch.from_numpy(self.answers[chosen]),
+        )
+
+    def batches(self, size: int, chosen: NDArray[np.integer] | None = None) -> Iterator[tuple[NDArray[np.integer], Batch]]:
+        """All (or the chosen) questions in batches, those with stories of like length together."""
+        order = np.arange(len(self)) if chosen is None else chosen
+        order = order[np.argsort(self.stories.length[order], kind="stable")]
+        for start in range(0, len(order), size):
+            part = order[start : start + size]
+            yield part, self.batch(part)
+
+
+def encode_stories(stories: Iterable[Story], vocabulary: Vocabulary, memory: int) -> EncodedQuestions:
+    """Turn stories into numbers; each question sees its last ``memory`` sentences (0: all)."""
+    row_of_text: dict[str, int] = {}
+    words: list[int] = []
+    words_of_row: list[int] = []
+
+    def row(text: str) -> int:
+        found = row_of_text.get(text)
+        if found is None:
+            found = row_of_text[text] = len(row_of_text)
+            numbers = vocabulary.numbers(text)
+            words.extend(numbers)
+            words_of_row.append(len(numbers))
+        return found
+
+    told: list[int] = []
+    first, length, questions, answers, tasks = [], [], [], [], []
+    for story in stories:
+        start = len(told)
+        told.extend(map(row, story.sentences))
+        for question in story.questions:
+            skipped = max(0, question.after - memory) if memory else 0
+            first.append(start + skipped)
+            length.append(question.after - skipped)
+            questions.append(row(question.text))
+            answers.append(vocabulary.answer_number(question.answer))
+            tasks.append(story.task)
+    return EncodedQuestions(
+        sentences=_runs(words, words_of_row),
+        stories=_Runs(np.array(told, np.int32), np.array(first, np.int64), np.array(length, np.int32)),
+        questions=np.array(questions, np.int32),
+        answers=np.array(answers, np.int32),
+        tasks=tuple(tasks),
+    )
+
+
+def _runs(numbers: Sequence[int], lengths: Sequence[int]) -> _Runs:
+    length = np.array(lengths, np.int32)
+    return _Runs(np.array(numbers, np.int32), np.cumsum(length, dtype=np.int64) - length, length)

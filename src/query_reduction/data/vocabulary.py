@@ -1,0 +1,77 @@
+"""Words and answers as numbers. Word 0 is no word, word 1 any unknown word: both read as nothing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+from query_reduction.data.stories import Story
+
+__all__ = ["NO_WORD", "UNKNOWN_WORD", "Vocabulary", "split_words"]
+
+NO_WORD = 0
+UNKNOWN_WORD = 1
+_FIRST_WORD = 2
+
+_WORD = re.compile(r"\w+")
+
+
+def split_words(text: str, tokens: Literal["words", "spaces"]) -> list[str]:
+    """The words of a text: runs of letters, digits and underscores, or (dialogs) whatever stands between spaces."""
+    return _WORD.findall(text) if tokens == "words" else text.lower().split()
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """The words and answers a model knows, in the order of their numbers."""
+
+    words: tuple[str, ...]
+    answers: tuple[str, ...]
+    longest_sentence: int
+    """Number of words of the longest sentence or question it was made from."""
+    tokens: Literal["words", "spaces"] = "words"
+
+    @staticmethod
+    def from_stories(stories: Iterable[Story], tokens: Literal["words", "spaces"] = "words") -> Vocabulary:
+        """All words and answers of these stories, in alphabetical order so that file order does not matter."""
+        texts: set[str] = set()
+        answers: set[str] = set()
+        for story in stories:
+            texts.update(story.sentences)
+            for question in story.questions:
+                texts.add(question.text)
+                answers.add(question.answer)
+        split = [split_words(text, tokens) for text in texts]
+        words = {word for sentence in split for word in sentence}
+        return Vocabulary(tuple(sorted(words)), tuple(sorted(answers)), max(map(len, split), default=1) or 1, tokens)
+
+    @property
+    def size(self) -> int:
+        """How many word numbers there are, the two without meaning included."""
+        return len(self.words) + _FIRST_WORD
+
+    @cached_property
+    def _number_of_word(self) -> dict[str, int]:
+        return {word: number for number, word in enumerate(self.words, start=_FIRST_WORD)}
+
+    @cached_property
+    def _number_of_answer(self) -> dict[str, int]:
+        return {answer: number for number, answer in enumerate(self.answers)}
+
+    def numbers(self, text: str) -> list[int]:
+        """The word numbers of a sentence."""
+        known = self._number_of_word
+        return [known.get(word, UNKNOWN_WORD) for word in split_words(text, self.tokens)]
+
+    def answer_number(self, answer: str) -> int:
+        """The number of an answer, or -1 if it is not a known one."""
+        return self._number_of_answer.get(answer, -1)
+
+    def unknown_words(self, texts: Iterable[str]) -> list[str]:
+        """Words of the texts that are not in the vocabulary, each once, in order of appearance."""
+        known = self._number_of_word
+        words = (word for text in texts for word in split_words(text, self.tokens))
+        return list(dict.fromkeys(word for word in words if word not in known))
