@@ -11,6 +11,7 @@ some tasks' questions; it is not part of the question.
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,7 +20,6 @@ from query_reduction.data.stories import Question, Story
 
 __all__ = ["Problem", "find_task_files", "format_stories", "scan_lines", "task_of", "text_lines"]
 
-_LINE = re.compile(r"(\d+)[ \t]+(.*)", re.DOTALL)
 _TASK_FILE = re.compile(r"qa(\d+)_.*_(train|valid|test)\.txt$")
 
 
@@ -57,11 +57,11 @@ def scan_lines(path: Path, problems: list[Problem], *, stop_at_first: bool = Fal
             return
         if not line.strip():
             continue
-        match = _LINE.match(line)
-        if match is None:
+        first_word, _, text = line.lstrip().partition(" ")
+        if not first_word.isdecimal():
             problems.append(Problem(path, line_number, f"expected 'NUMBER sentence', found {line[:40]!r}"))
             continue
-        number, text = int(match[1]), match[2]
+        number = int(first_word[:12])
         if number == 1:
             if story.sentences or story.questions:
                 yield story.finish(task)
@@ -96,9 +96,10 @@ def text_lines(path: Path, problems: list[Problem]) -> Iterator[str]:
 def _take_line(story: _StoryBeingRead, number: int, text: str) -> str:
     """Put one line into the story; return a complaint, or an empty string."""
     if "\t" not in text:
+        sentence = sys.intern(text.strip())  # a few hundred sentences make up a file of thousands of lines
         story.position_of_line[number] = len(story.sentences)
-        story.sentences.append(text.strip())
-        return "" if text.strip() else "empty sentence"
+        story.sentences.append(sentence)
+        return "" if sentence else "empty sentence"
     question, _, rest = text.partition("\t")
     answer, _, facts = rest.partition("\t")
     if not story.sentences:
@@ -113,7 +114,7 @@ def _take_line(story: _StoryBeingRead, number: int, text: str) -> str:
         if position is None:
             return f"supporting fact {fact!r} is not an earlier sentence of this story"
         support.append(position)
-    story.questions.append(Question(question.strip(), answer.strip(), len(story.sentences), tuple(support)))
+    story.questions.append(Question(sys.intern(question.strip()), sys.intern(answer.strip()), len(story.sentences), tuple(support)))
     return ""
 
 

@@ -1,0 +1,1 @@
+"""How well a network answers: metrics, and the published numbers to compare with."""

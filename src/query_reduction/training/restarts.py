@@ -1,0 +1,188 @@
+"""Train several restarts of one network together.
+
+All restarts see the same batches; a restart's result depends on its number, never on which others train beside
+it. Everything random comes from the seed and the epoch's number, so a run goes on from a saved state exactly as
+if it had never stopped.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn import functional
+
+from query_reduction.config import Recipe
+from query_reduction.data.encoding import EncodedQuestions
+from query_reduction.evaluation.answers import evaluate
+from query_reduction.model import QueryReductionNetwork
+from query_reduction.training.checkpoint import load_tensors, save_tensors
+from query_reduction.training.stack import ParameterStack
+
+__all__ = ["CurvePoint", "Restart", "RestartTrainer", "better", "batch_order"]
+
+
+@dataclass(slots=True)
+class Restart:
+    """How far one restart has come, and its best state so far."""
+
+    number: int
+    epochs: int = 0
+    best_epoch: int = 0
+    dev_loss: float = math.inf
+    dev_error: float = math.inf
+    stopped: bool = False
+    weights: dict[str, Tensor] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class CurvePoint:
+    """One look at the development questions."""
+
+    restart: int
+    epoch: int
+    train_loss: float
+    dev_loss: float
+    dev_error: float
+
+
+def better(recipe: Recipe, loss: float, error: float, than_loss: float, than_error: float) -> bool:
+    """Whether one result on the development questions beats another, by the recipe's measure."""
+    if math.isnan(loss):
+        return False
+    if recipe.keep == "loss":
+        return loss < than_loss
+    return (error, loss) < (than_error, than_loss)
+
+
+def batch_order(seed: int, epoch: int, questions: int, batch: int) -> list[NDArray[np.int64]]:
+    """The batches of an epoch: full ones only, unless there are too few questions for one."""
+    order = np.random.default_rng((seed, epoch)).permutation(questions)
+    if questions < batch:
+        return [order]
+    return list(order[: questions // batch * batch].reshape(-1, batch))
+
+
+class RestartTrainer:
+    """Trains a stack of restarts to the end, leaving those behind that no longer improve."""
+
+    def __init__(
+        self,
+        network: QueryReductionNetwork,
+        restarts: Sequence[int],
+        recipe: Recipe,
+        questions: EncodedQuestions,
+        train: NDArray[np.int64],
+        dev_questions: EncodedQuestions,
+        dev: NDArray[np.int64],
+    ) -> None:
+        self.network = network
+        self.recipe = recipe
+        self.restarts = [Restart(number) for number in restarts]
+        self.epoch = 0
+        self._active = list(self.restarts)
+        self._questions = questions
+        self._train = train
+        self._dev_questions = dev_questions
+        self._dev = dev
+        self._stack = ParameterStack(
+            network, accumulator=recipe.accumulator, l2=recipe.l2, count_per_use=recipe.l2_counting == "per-use"
+        )
+
+    @property
+    def finished(self) -> bool:
+        """Whether nothing is left to train."""
+        return not self._active or self.epoch >= self.recipe.max_epochs
+
+    @property
+    def active(self) -> int:
+        """How many restarts still train."""
+        return len(self._active)
+
+    def run_to_next_look(self, on_epoch: Callable[[int], None] = lambda epoch: None) -> list[CurvePoint]:
+        """Train until the development questions are next looked at; restarts out of patience leave the stack."""
+        train_loss = torch.zeros(len(self._active))
+        while True:
+            train_loss = self._run_epoch()
+            self.epoch += 1
+            on_epoch(self.epoch)
+            if self.epoch % self.recipe.evaluate_every == 0 or self.epoch >= self.recipe.max_epochs:
+                return self._look(train_loss)
+
+    def _run_epoch(self) -> Tensor:
+        recipe = self.recipe
+        halvings = self.epoch // recipe.halve_every if recipe.halve_every else 0
+        learning_rate = recipe.learning_rate * 0.5**halvings
+        batches = batch_order(recipe.seed, self.epoch, len(self._train), recipe.batch)
+        total = torch.zeros(len(self._active))
+        for chosen in batches:
+            batch = self._questions.batch(self._train[chosen])
+            self._stack.zero_gradients()
+            scores = self.network(batch)
+            targets = batch.answers.long().expand(len(self._active), -1)
+            losses = functional.cross_entropy(scores.transpose(1, 2), targets, reduction="none").mean(1)
+            # Restarts share no parameter, so the sum's gradient is each one's own.
+            losses.sum().backward()
+            self._stack.step(learning_rate)
+            total += losses.detach()
+        return total / len(batches)
+
+    def _look(self, train_loss: Tensor) -> list[CurvePoint]:
+        result = evaluate(self.network, self._dev_questions, self._dev)
+        points = []
+        for position, restart in enumerate(self._active):
+            loss, error = float(result.loss[position]), float(result.error[position])
+            points.append(CurvePoint(restart.number, self.epoch, float(train_loss[position]), loss, error))
+            restart.epochs = self.epoch
+            improved = better(self.recipe, loss, error, restart.dev_loss, restart.dev_error)
+            if improved or not restart.weights or not self.recipe.patience:
+                restart.best_epoch, restart.dev_loss, restart.dev_error = self.epoch, loss, error
+                restart.weights = self._stack.weights(position)
+            restart.stopped = bool(self.recipe.patience) and self.epoch - restart.best_epoch >= self.recipe.patience
+        if any(restart.stopped for restart in self._active):
+            left = [position for position, restart in enumerate(self._active) if not restart.stopped]
+            self._active = [self._active[position] for position in left]
+            if left:
+                self._stack.keep(left)
+        return points
+
+    def save(self, path: Path, about: dict[str, Any]) -> None:
+        """Save everything needed to go on."""
+        tensors = self._stack.state() if self._active else {}
+        for restart in self.restarts:
+            tensors |= {f"best/{restart.number}/{name}": weight for name, weight in restart.weights.items()}
+        records = []
+        for restart in self.restarts:
+            record = asdict(restart)
+            del record["weights"]
+            records.append(record)
+        progress = {"epoch": self.epoch, "restarts": records}
+        save_tensors(path, tensors, {"about": json.dumps(about), "progress": json.dumps(progress)})
+
+    def restore(self, path: Path, about: dict[str, Any]) -> bool:
+        """Go on from a saved state; False if there is none for exactly this training."""
+        if not path.exists():
+            return False
+        tensors, metadata = load_tensors(path)
+        if json.loads(metadata.get("about", "{}")) != json.loads(json.dumps(about)):
+            return False
+        progress = json.loads(metadata["progress"])
+        self.epoch = progress["epoch"]
+        self.restarts = [Restart(**record) for record in progress["restarts"]]
+        for restart in self.restarts:
+            prefix = f"best/{restart.number}/"
+            restart.weights = {
+                name.removeprefix(prefix): tensor for name, tensor in tensors.items() if name.startswith(prefix)
+            }
+        self._active = [restart for restart in self.restarts if not restart.stopped]
+        if self._active:
+            self._stack.restore(tensors)
+        return True
