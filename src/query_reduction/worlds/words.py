@@ -26,8 +26,8 @@ _LEXICONS = {
     "things": ("carried",),
     "containers": ("packed",),
     "animals": ("deduction", "induction"),
-    "colours": ("induction", "space"),
-    "shapes": ("space",),
+    "colours": ("induction",),
+    "shapes": ("placed",),
 }
 _VERBS = ("move", "get", "drop", "give")
 # The slots each sentence and question must have: all of them, or what it says would be lost.
@@ -90,8 +90,8 @@ _ANSWERS = ("yes", "no", "maybe", "nothing")
 _SECTIONS = (
     *_LEXICONS, "pronouns", "plurals", "directions", "times", "motives", "verbs", "sentences", "questions", "answers"
 )  # fmt: skip
-# What another split's stories never show when its names are to be unseen; colours and shapes stay.
-_NAMES = ("people", "places", "things", "containers", "animals")
+# What another split's stories never show when its names are to be unseen; colours stay.
+_NAMES = ("people", "places", "things", "containers", "animals", "shapes")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
