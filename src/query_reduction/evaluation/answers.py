@@ -12,7 +12,7 @@ from torch.nn import functional
 from query_reduction.data.encoding import EncodedQuestions
 from query_reduction.model import QueryReductionNetwork
 
-__all__ = ["Evaluation", "evaluate"]
+__all__ = ["Evaluation", "error_by_task", "evaluate", "percent_wrong"]
 
 _BATCH = 256
 
@@ -51,3 +51,15 @@ def evaluate(
         loss += losses.double().sum(1)
         answerable += int((answers >= 0).sum())
     return Evaluation((loss / max(answerable, 1)).numpy(), correct[:, order])
+
+
+def percent_wrong(correct: NDArray[np.bool_]) -> float:
+    """Error in percent."""
+    return round(100 * float((~correct).mean()), 4)
+
+
+def error_by_task(questions: EncodedQuestions, correct: NDArray[np.bool_]) -> dict[str, float]:
+    """Error in percent by task, where the stories say their task."""
+    tasks = np.array(questions.tasks)
+    names = sorted({task for task in questions.tasks if task}, key=lambda task: (len(task), task))
+    return {name: percent_wrong(correct[tasks == name]) for name in names}

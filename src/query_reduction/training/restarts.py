@@ -88,11 +88,13 @@ class RestartTrainer:
         self.recipe = recipe
         self.restarts = [Restart(number) for number in restarts]
         self.epoch = 0
+        self.seconds = 0.0
+        """Time spent so far, kept with the saved state."""
         self._active = list(self.restarts)
         self._questions = questions
-        self._train = train
+        self.train = train
         self._dev_questions = dev_questions
-        self._dev = dev
+        self.dev = dev
         self._stack = ParameterStack(
             network, accumulator=recipe.accumulator, l2=recipe.l2, count_per_use=recipe.l2_counting == "per-use"
         )
@@ -107,24 +109,28 @@ class RestartTrainer:
         """How many restarts still train."""
         return len(self._active)
 
-    def run_to_next_look(self, on_epoch: Callable[[int], None] = lambda epoch: None) -> list[CurvePoint]:
-        """Train until the development questions are next looked at; restarts out of patience leave the stack."""
-        train_loss = torch.zeros(len(self._active))
+    def run_to_next_look(self, stop_after_epoch: Callable[[int], bool] = lambda epoch: False) -> list[CurvePoint]:
+        """Train until the next look at the development questions; restarts out of patience then leave the stack.
+
+        ``stop_after_epoch`` may end it earlier, between two epochs; no points are returned then.
+        """
         while True:
             train_loss = self._run_epoch()
             self.epoch += 1
-            on_epoch(self.epoch)
+            stop = stop_after_epoch(self.epoch)
             if self.epoch % self.recipe.evaluate_every == 0 or self.epoch >= self.recipe.max_epochs:
                 return self._look(train_loss)
+            if stop:
+                return []
 
     def _run_epoch(self) -> Tensor:
         recipe = self.recipe
         halvings = self.epoch // recipe.halve_every if recipe.halve_every else 0
         learning_rate = recipe.learning_rate * 0.5**halvings
-        batches = batch_order(recipe.seed, self.epoch, len(self._train), recipe.batch)
+        batches = batch_order(recipe.seed, self.epoch, len(self.train), recipe.batch)
         total = torch.zeros(len(self._active))
         for chosen in batches:
-            batch = self._questions.batch(self._train[chosen])
+            batch = self._questions.batch(self.train[chosen])
             self._stack.zero_gradients()
             scores = self.network(batch)
             targets = batch.answers.long().expand(len(self._active), -1)
@@ -136,7 +142,7 @@ class RestartTrainer:
         return total / len(batches)
 
     def _look(self, train_loss: Tensor) -> list[CurvePoint]:
-        result = evaluate(self.network, self._dev_questions, self._dev)
+        result = evaluate(self.network, self._dev_questions, self.dev)
         points = []
         for position, restart in enumerate(self._active):
             loss, error = float(result.loss[position]), float(result.error[position])
@@ -164,7 +170,7 @@ class RestartTrainer:
             record = asdict(restart)
             del record["weights"]
             records.append(record)
-        progress = {"epoch": self.epoch, "restarts": records}
+        progress = {"epoch": self.epoch, "seconds": self.seconds, "restarts": records}
         save_tensors(path, tensors, {"about": json.dumps(about), "progress": json.dumps(progress)})
 
     def restore(self, path: Path, about: dict[str, Any]) -> bool:
@@ -176,6 +182,7 @@ class RestartTrainer:
             return False
         progress = json.loads(metadata["progress"])
         self.epoch = progress["epoch"]
+        self.seconds = progress["seconds"]
         self.restarts = [Restart(**record) for record in progress["restarts"]]
         for restart in self.restarts:
             prefix = f"best/{restart.number}/"

@@ -1,0 +1,36 @@
+# make demo and make test are all a newcomer needs; each sets everything up by itself.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.PHONY: demo test check bench setup clean
+
+demo: $(READY)  ## generate stories, train, answer a question, show the gates
+	@$(BIN)/qrn demo
+
+test: $(READY)  ## the default tests
+	$(BIN)/python -m pytest
+
+check: $(READY)  ## style and types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: $(READY)  ## speed, side by side with other ways to compute the same
+	$(BIN)/pip install -q -c constraints.txt -e '.[bench]'
+	$(BIN)/qrn bench
+
+setup: $(READY)
+
+# The kernels are compiled by the install, so it is done again when they change.
+$(READY): pyproject.toml constraints.txt $(wildcard kernels/*)
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "Python 3.11 or newer is needed; say which with  make PYTHON=/path/to/python3.11"; exit 1; }
+	@echo "setting up $(VENV) (once; a minute or two)"
+	$(PYTHON) -m venv $(VENV)
+	PIP_CONSTRAINT=constraints.txt $(BIN)/pip install --quiet --disable-pip-version-check -e '.[dev]'
+	@touch $@
+
+clean:
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

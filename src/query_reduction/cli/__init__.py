@@ -1,0 +1,90 @@
+"""The command ``qrn``: one small module a verb, loaded only when the verb is used.
+
+Exit codes: 0 fine, 1 bad input (one line on standard error), 2 wrong usage, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any
+
+from query_reduction._version import __version__
+from query_reduction.errors import InputError
+
+__all__ = ["VERBS", "main"]
+
+VERBS: dict[str, tuple[str, str]] = {
+    "train": ("train:Train", "train a network on stories, with restarts"),
+    "evaluate": ("evaluate:Evaluate", "test a trained model"),
+    "ask": ("ask:Ask", "ask a trained model about a story"),
+    "demo": ("demo:Demo", "generate stories, train, answer and show the gates, in under a minute"),
+    "data list": ("data:ListData", "what data there is, and where it is looked for"),
+    "data fetch": ("data:FetchData", "download a published dataset"),
+    "data check": ("data:CheckData", "count what is in a file or folder of stories and list its problems"),
+    "data generate": ("data:GenerateData", "write generated stories as bAbI files"),
+}
+"""Verb → (module:class, what it does). A class is a dataclass of options with a ``run`` method."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; returns the exit code."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    if given and given[0] in ("--version", "-V"):
+        print(f"qrn {__version__}")
+        return 0
+    if not given or given[0] in ("--help", "-h", "help"):
+        print(_overview())
+        return 0
+    verb = next((name for name in (" ".join(given[:2]), given[0]) if name in VERBS), None)
+    if verb is None:
+        return _wrong_verb(given)
+    try:
+        return _run(verb, given[len(verb.split()) :])
+    except InputError as error:
+        print(f"qrn {verb}: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print(f"qrn {verb}: interrupted", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        # The reader of our output has gone; Python would complain again when it flushes at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+
+
+def _run(verb: str, arguments: list[str]) -> int:
+    import tyro
+
+    module_name, class_name = VERBS[verb][0].split(":")
+    options: Any = getattr(import_module(f"query_reduction.cli.{module_name}"), class_name)
+    # A verb whose defaults depend on some of its options (train: the preset) works them out first.
+    default = options.defaults(arguments) if hasattr(options, "defaults") else tyro.MISSING_NONPROP
+    parsed = tyro.cli(options, args=arguments, prog=f"qrn {verb}", default=default, config=(tyro.conf.OmitArgPrefixes,))
+    code: int = parsed.run()
+    return code
+
+
+def _overview() -> str:
+    width = max(map(len, VERBS))
+    verbs = "\n".join(f"  {name:<{width}}  {what}" for name, (_, what) in VERBS.items())
+    return (
+        "qrn: read stories, answer questions that need several facts, show how\n\n"
+        f"usage: qrn VERB [options]\n\n{verbs}\n\n"
+        "'qrn VERB --help' explains a verb; every verb takes --json for scripts; 'qrn --version' says the version."
+    )
+
+
+def _wrong_verb(given: list[str]) -> int:
+    group = [name for name in VERBS if name.split()[0] == given[0]]
+    if group and (len(given) == 1 or given[1] in ("--help", "-h")):
+        print(_overview())
+        return 0 if len(given) > 1 else 2
+    typed = " ".join(given[:2]) if group else given[0]
+    near = difflib.get_close_matches(typed, VERBS, n=1) or group[:1]
+    hint = f"; did you mean 'qrn {near[0]}'?" if near else ""
+    print(f"qrn: no verb {typed!r}{hint} ('qrn --help' lists them)", file=sys.stderr)
+    return 2

@@ -1,0 +1,58 @@
+"""qrn demo"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from query_reduction import worlds
+from query_reduction.cli.output import console, notes, print_json
+from query_reduction.cli.progress import train_with_progress
+from query_reduction.config import preset
+from query_reduction.data.sources import load_parts
+from query_reduction.interpret.terminal import gate_table
+from query_reduction.reader import Reader
+from query_reduction.training.run import Run, RunSettings
+
+__all__ = ["Demo"]
+
+_TASK = "2"
+_QUESTIONS = 1000
+_RESTARTS = 4
+_EPOCHS = 100
+
+
+@dataclass(frozen=True)
+class Demo:
+    """Generate stories that need two facts, train the 2r network on them, and answer a question of an unseen story."""
+
+    seed: int = 0
+    """Other stories, other initial weights."""
+    json: bool = False
+    """Print the result as one JSON object."""
+
+    def run(self) -> int:
+        """The whole way of a question through the house."""
+        notes.print(f"telling {_QUESTIONS} questions that need two facts each …")
+        parts = load_parts("generated", _TASK, questions=_QUESTIONS, seed=self.seed)
+        model, recipe = preset("original", "2r")
+        recipe = replace(recipe, restarts=_RESTARTS, max_epochs=_EPOCHS, seed=self.seed)
+        run = Run(parts, RunSettings(model, recipe, None, about="demo"))
+        if not train_with_progress(run):
+            return 130
+        result = run.finish()
+        reader = Reader(run.model(run.best()))
+        story = worlds.generate(int(_TASK), 5, seed=self.seed + 1, split="test")[-1]
+        question = story.questions[-1]
+        sentences = story.sentences[: question.after]
+        answer = reader.answer(sentences, question.text)
+        if self.json:
+            print_json(result | {"question": question.text, "answer": answer.text, "right_answer": question.answer})
+            return 0
+        console.print(
+            f"test accuracy [bold]{100 - result['test_error']:.1f} %[/] on {result['questions']['test']} questions of "
+            f"unseen stories (best of {_RESTARTS} restarts on development questions; {result['seconds']:.0f} s)\n"
+        )
+        console.print("A story it has never seen, and its gates: which sentences matter to the query?")
+        console.print(gate_table(reader.trace(sentences, question.text)))
+        console.print(f"answer: [bold]{answer.text}[/] ({answer.confidence:.0%} sure); true: {question.answer}")
+        return 0

@@ -1,0 +1,81 @@
+"""qrn evaluate"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import tyro
+
+from query_reduction.cli.output import console, print_json
+from query_reduction.data.encoding import encode_stories
+from query_reduction.data.readers import read_file
+from query_reduction.data.sources import load_parts
+from query_reduction.data.stories import Story
+from query_reduction.errors import InputError
+from query_reduction.evaluation.answers import error_by_task, evaluate
+from query_reduction.training.checkpoint import load_model
+
+__all__ = ["Evaluate"]
+
+
+@dataclass(frozen=True)
+class Evaluate:
+    """Test a trained model on stories it has not seen.
+
+    Of a dataset the test part is used; of a single file, every question in it.
+    """
+
+    model: Annotated[Path, tyro.conf.Positional]
+    """A model file, or the folder of a training run."""
+    data: str = "generated"
+    """generated, babi (or babi/en-10k …), or the path of a file or folder of stories."""
+    task: str | None = None
+    """Which bAbI task or tasks (2, 1-5, all)."""
+    seed: int = 0
+    """Decides which stories are generated."""
+    json: bool = False
+    """Print the result as one JSON object."""
+
+    def run(self) -> int:
+        """Evaluate and report."""
+        saved = load_model(self.model)
+        stories = self._stories()
+        questions = encode_stories(stories, saved.vocabulary, saved.config.memory)
+        if not len(questions):
+            raise InputError(f"{self.data}: no test questions")
+        outcome = evaluate(saved.network(), questions)
+        result: dict[str, Any] = {
+            "model": str(self.model),
+            "data": self.data,
+            "questions": len(questions),
+            "error": round(float(outcome.error[0]), 4),
+            "loss": round(float(outcome.loss[0]), 6),
+            "answers_never_seen": int((questions.answers < 0).sum()),
+            "unknown_words": saved.vocabulary.unknown_words(_distinct_texts(stories)),
+            "error_by_task": error_by_task(questions, outcome.correct[0]),
+        }
+        if self.json:
+            print_json(result)
+            return 0
+        console.print(f"error [bold]{result['error']:.1f} %[/] on {len(questions)} questions of {self.data}")
+        if len(result["error_by_task"]) > 1:
+            for task, error in result["error_by_task"].items():
+                console.print(f"  task {task:>2}  {error:5.1f} %")
+        if result["answers_never_seen"]:
+            console.print(f"{result['answers_never_seen']} questions have answers the model never saw in training")
+        if result["unknown_words"]:
+            console.print(f"unknown words: {', '.join(result['unknown_words'][:20])}", markup=False)
+        return 0
+
+    def _stories(self) -> list[Story]:
+        if Path(self.data).is_file():
+            return read_file(Path(self.data))
+        return load_parts(self.data, self.task, seed=self.seed).test
+
+
+def _distinct_texts(stories: list[Story]) -> list[str]:
+    """Sentences and questions, each once."""
+    texts = (text for story in stories for text in (*story.sentences, *(q.text for q in story.questions)))
+    return list(dict.fromkeys(texts))

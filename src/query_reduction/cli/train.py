@@ -1,0 +1,116 @@
+"""qrn train"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from query_reduction.cli.output import console, notes, print_json
+from query_reduction.cli.progress import train_with_progress
+from query_reduction.config import ModelConfig, Recipe, preset, variant_name
+from query_reduction.data.sources import load_parts
+from query_reduction.errors import InputError
+from query_reduction.training.checkpoint import MODEL_FILE, save_model
+from query_reduction.training.run import Run, RunSettings, is_finished, is_unfinished
+
+__all__ = ["Train"]
+
+
+@dataclass(frozen=True)
+class Train:
+    """Train a network on stories.
+
+    Restarts from different initial weights train together; the one that does best on held-out development
+    questions is chosen, and its error on the test questions is the result. Nothing is ever chosen on the test.
+    """
+
+    data: str = "generated"
+    """generated, babi (or babi/en-10k …), or the path of a file or folder of stories."""
+    task: str | None = None
+    """Which bAbI task: a number, or several (1-5,19 or all) to train one network on all of them."""
+    variant: str = "2r"
+    """The network by the paper's name: layers, r for reset gates, v for vector gates, dimension (2r, 2rv, 6r200)."""
+    preset: str = "original"
+    """The settings below, all at once: original, paper, original-10k or paper-10k."""
+    questions: int = 1000
+    """Training questions a task, for generated stories."""
+    out: Path | None = None
+    """Where model, result and curves go; by default a new folder under runs/."""
+    resume: bool = False
+    """Go on with an interrupted run with the same options."""
+    tensorboard: Path | None = None
+    """Also write the learning curves for TensorBoard, to this folder."""
+    json: bool = False
+    """Print the result as one JSON object."""
+    model: ModelConfig = field(default_factory=ModelConfig)
+    recipe: Recipe = field(default_factory=Recipe)
+
+    @staticmethod
+    def defaults(arguments: Sequence[str]) -> Train:
+        """The options' defaults, which depend on preset and variant."""
+        early = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
+        early.add_argument("--preset", default="original")
+        early.add_argument("--variant", default="2r")
+        try:
+            chosen, _ = early.parse_known_args(arguments)
+        except argparse.ArgumentError:
+            return Train()
+        model, recipe = preset(chosen.preset, chosen.variant)
+        return Train(variant=chosen.variant, preset=chosen.preset, model=model, recipe=recipe)
+
+    def run(self) -> int:
+        """Train, choose, test, report."""
+        parts = load_parts(self.data, self.task, questions=self.questions, seed=self.recipe.seed)
+        folder = self._folder(parts.name)
+        about = f"{self.data} task {self.task}" if self.task else self.data
+        run = Run(parts, RunSettings(self.model, self.recipe, folder, self.tensorboard, about))
+        if self.resume and run.resume():
+            notes.print(f"resuming {folder} at epoch {run.trainer.epoch}")
+        if not train_with_progress(run):
+            if run.best().weights:
+                save_model(folder / MODEL_FILE, run.model(run.best(), {"finished": False}))
+            notes.print(f"stopped at epoch {run.trainer.epoch}; go on with the same command and --resume --out {folder}")
+            return 130
+        result = run.finish()
+        if self.json:
+            print_json(result | {"folder": str(folder)})
+        else:
+            report(result, folder)
+        return 0
+
+    def _folder(self, data_name: str) -> Path:
+        """Where this run is kept: as told, the interrupted run to go on with, or a new folder."""
+        if self.out is not None:
+            if is_finished(self.out):
+                raise InputError(f"{self.out} holds a finished run; choose another --out")
+            if is_unfinished(self.out) and not self.resume:
+                raise InputError(f"{self.out} holds an unfinished run; add --resume to go on, or choose another --out")
+            return self.out
+        task = f"qa{self.task}" if self.task else data_name
+        stem = f"{task}-{variant_name(self.model)}"
+        number = 1
+        while True:
+            folder = Path("runs") / (stem if number == 1 else f"{stem}.{number}")
+            if not folder.exists() or (self.resume and is_unfinished(folder)):
+                return folder
+            number += 1
+
+
+def report(result: dict[str, Any], folder: Path | None) -> None:
+    """The result of a run, for a person."""
+    if result["test_error"] is None:
+        console.print(f"development error [bold]{result['dev_error']:.1f} %[/] (no test questions)")
+    else:
+        console.print(
+            f"test error [bold]{result['test_error']:.1f} %[/] (restart {result['chosen_restart']}, chosen on "
+            f"development); over {len(result['restarts'])} restarts {result['test_error_mean']:.1f} "
+            f"± {result['test_error_std']:.1f} %; {result['seconds']:.0f} s"
+        )
+    if len(result["test_error_by_task"]) > 1:
+        for task, error in result["test_error_by_task"].items():
+            console.print(f"  task {task:>2}  {error:5.1f} %")
+    if folder:
+        console.print(f'model in {folder}: try  qrn ask {folder} --story FILE --question "…"', markup=False)
