@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from query_reduction.worlds import (
+    carrying,
     coreference,
-    counting,
     deduction,
     giving,
     motives,
     moving,
     relations,
     space,
-    time,
+    timeline,
     uncertain,
     yes_no,
 )
@@ -40,7 +40,7 @@ class TaskInfo:
 _TELLERS: dict[int, Teller] = {
     number: tell
     for module in (
-        moving, relations, giving, yes_no, counting, uncertain, coreference, time, deduction, space, motives,
+        moving, relations, giving, yes_no, carrying, uncertain, coreference, timeline, deduction, space, motives,
     )
     for number, tell in module.TELLERS.items()
 }  # fmt: skip

@@ -8,15 +8,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from query_reduction.worlds.solver import (
+    carrying,
     coreference,
-    counting,
     deduction,
     giving,
     motives,
     moving,
     relations,
     space,
-    time,
+    timeline,
     uncertain,
     yes_no,
 )
@@ -26,7 +26,7 @@ __all__ = ["SOLVERS", "solve"]
 SOLVERS: dict[int, Callable[[Sequence[str], str], str]] = {
     task: solver
     for module in (
-        moving, relations, giving, yes_no, counting, uncertain, coreference, time, deduction, space, motives,
+        moving, relations, giving, yes_no, carrying, uncertain, coreference, timeline, deduction, space, motives,
     )
     for task, solver in module.SOLVERS.items()
 }  # fmt: skip
