@@ -15,7 +15,7 @@ from query_reduction.errors import InputError
 
 __all__ = ["PRESETS", "ModelConfig", "Recipe", "parse_variant", "preset", "variant_name"]
 
-_VARIANT = re.compile(r"(?P<layers>[1-9]\d?)(?P<reset>r?)(?P<vector>v?)(?P<dimension>[1-9]\d{0,3})?")
+_VARIANT = re.compile(r"(?P<layers>[1-9]\d?)(?P<reset>r?)(?P<vector>v?)(?:(?:d|(?<=[rv]))(?P<dimension>[1-9]\d{0,3}))?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,5 +134,7 @@ def parse_variant(name: str, base: ModelConfig | None = None) -> ModelConfig:
 
 def variant_name(config: ModelConfig) -> str:
     """The paper's name of a network; the inverse of ``parse_variant``."""
-    dimension = "" if config.dimension == 50 else str(config.dimension)
-    return f"{config.layers}{'r' * config.reset_gate}{'v' * config.vector_gates}{dimension}"
+    letters = "r" * config.reset_gate + "v" * config.vector_gates
+    # A d keeps the dimension apart from the number of layers where no other letter does.
+    dimension = "" if config.dimension == 50 else f"{'' if letters else 'd'}{config.dimension}"
+    return f"{config.layers}{letters}{dimension}"

@@ -1,0 +1,38 @@
+"""What all tests share: small stories, the place of the real data, shape checks on the network."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from jaxtyping import install_import_hook
+
+REAL_DATA = Path(__file__).parents[2] / "shared" / "data"
+
+# Shapes are types: every call into the network is checked in tests and costs nothing elsewhere.
+with install_import_hook("query_reduction.model", "beartype.beartype"):
+    import query_reduction.model  # noqa: F401
+
+
+@pytest.fixture(scope="session")
+def real_babi() -> Path:
+    folder = REAL_DATA / "babi"
+    if not folder.is_dir():
+        pytest.skip(f"the published bAbI files are not at {folder}")
+    return folder
+
+
+@pytest.fixture
+def story_file(tmp_path: Path) -> Path:
+    path = tmp_path / "qa2_two_train.txt"
+    path.write_text(
+        "1 Mary got the milk.\n"
+        "2 Mary went to the garden.\n"
+        "3 Where is the milk?\tgarden\t1 2\n"
+        "4 John went to the office.\n"
+        "5 Where is John?\toffice\t4\n"
+        "1 John took the apple.\n"
+        "2 Where is the apple? \tnowhere,yet\n",
+        encoding="utf-8",
+    )
+    return path
