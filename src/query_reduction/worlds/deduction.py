@@ -182,7 +182,8 @@ def _who_comes_up(rng: random.Random, people: int, sentences: int) -> tuple[list
     """
     random_ = rng.random
     count = min(people, (sentences + 1) // 2)
-    order = sample(rng, range(people), count)
+    # Everybody is as likely to come up next, so that only a selection of them has to be drawn.
+    order = list(range(people)) if count == people else sample(rng, range(people), count)
     spare = sentences - (2 * count - 1)
     unfinished = count
     appeared = [False] * people
