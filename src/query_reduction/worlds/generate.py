@@ -160,7 +160,7 @@ def _with_distractors(story: Story, rng: random.Random, words: Words, chance: fl
     for sentence in story.sentences:
         new_position.append(len(sentences))
         sentences.append(sentence)
-        while rng.random() < chance:
+        if rng.random() < chance:
             sentences.append(irrelevant[int(rng.random() * len(irrelevant))])
     new_position.append(len(sentences))
     questions = tuple(

@@ -6,6 +6,7 @@ A teller asks for entities (``words.people.take("house", options.people)``) and 
 
 from __future__ import annotations
 
+import random
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -151,6 +152,10 @@ class Lines(dict[tuple[int, ...], str]):
         self[key] = line
         return line
 
+    def say(self, rng: random.Random, *numbers: int) -> str:
+        """The line for these numbers, in any one of its ways."""
+        return self[(int(rng.random() * self.ways), *numbers)]
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Words:
@@ -198,9 +203,7 @@ class Words:
         taken = {"people": options.people, "places": options.places}
         return replace(
             self,
-            **{
-                kind: replace(getattr(self, kind), unseen_from=taken.get(kind, options.things) or 0) for kind in _NAMES
-            },
+            **{kind: replace(getattr(self, kind), unseen_from=taken.get(kind, options.things) or 0) for kind in _NAMES},
         )
 
 
@@ -362,6 +365,6 @@ class _Table:
             raise self._wrong(key, f"{text!r}: a slot may be followed by ':capital' or ':lower', a verb by nothing")
         ways = [text.strip()]
         for _, slot, _, _ in parts:
-            if slot in verbs:
+            if slot is not None and slot in verbs:
                 ways = [way.replace(f"{{{slot}}}", verb) for way in ways for verb in verbs[slot]]
         return ways
