@@ -41,10 +41,10 @@ def position_weights(
 ) -> Float[Tensor, "sentence word dim"]:
     """l_kj = (1 - k/d) + (j/J)(2k/d - 1), with k and j from 1; ``longest`` is J, or 0 for each sentence's own length."""
     present = words > 0
-    j = torch.arange(1, words.shape[1] + 1, device=words.device)
+    j = torch.arange(1, words.shape[1] + 1, device=words.device, dtype=dtype)
     length = present.sum(1, keepdim=True).clamp(min=1) if longest == 0 else longest
     k = torch.arange(1, dimension + 1, device=words.device, dtype=dtype) / dimension
-    weights = (1 - k) + (j / length).to(dtype).unsqueeze(-1) * (2 * k - 1)
+    weights = (1 - k) + (j / length).unsqueeze(-1) * (2 * k - 1)
     return weights * present.unsqueeze(-1)
 
 

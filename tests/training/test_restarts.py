@@ -1,0 +1,145 @@
+"""Training: same numbers again, together as alone, interrupted as not."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from query_reduction.config import Recipe, parse_variant
+from query_reduction.data.sources import Parts, load_parts
+from query_reduction.errors import InputError
+from query_reduction.training.run import STATE_FILE, Run, RunSettings
+
+RECIPE = Recipe(restarts=3, max_epochs=12, evaluate_every=2, patience=4, keep="loss")
+
+
+@pytest.fixture(scope="module")
+def parts() -> Parts:
+    return load_parts("generated", "1", questions=200)
+
+
+def make(parts: Parts, folder: Path | None = None, recipe: Recipe = RECIPE, restarts: range | None = None) -> Run:
+    return Run(parts, RunSettings(parse_variant("2r8"), recipe, folder), restarts)
+
+
+def outcome(run: Run) -> list[tuple[int, int, float, float]]:
+    return [(r.number, r.best_epoch, r.dev_loss, r.dev_error) for r in run.trainer.restarts]
+
+
+def assert_same_weights(one: Run, other: Run) -> None:
+    for mine, theirs in zip(one.trainer.restarts, other.trainer.restarts, strict=True):
+        for name, weight in mine.weights.items():
+            assert torch.equal(weight, theirs.weights[name])
+
+
+def test_same_seed_same_bits(parts: Parts) -> None:
+    one, other = make(parts), make(parts)
+    assert one.train()
+    assert other.train()
+    assert outcome(one) == outcome(other)
+    assert_same_weights(one, other)
+
+
+def test_another_seed_is_another_training(parts: Parts) -> None:
+    one, other = make(parts), make(parts, recipe=replace(RECIPE, seed=1))
+    one.train()
+    other.train()
+    assert outcome(one) != outcome(other)
+
+
+def test_together_as_alone(parts: Parts) -> None:
+    """Each restart ends where it ends when trained by itself; leaving the stack early changes nothing for the rest."""
+    together = make(parts)
+    together.train()
+    for number in range(3):
+        alone = make(parts, restarts=range(number, number + 1))
+        alone.train()
+        (mine,), theirs = alone.trainer.restarts, together.trainer.restarts[number]
+        assert mine.dev_loss == pytest.approx(theirs.dev_loss, rel=1e-3)
+        assert mine.best_epoch == theirs.best_epoch
+
+
+@pytest.mark.parametrize("stop_at", [1, 2, 5, 8])
+def test_interrupted_and_resumed(parts: Parts, tmp_path: Path, stop_at: int) -> None:
+    whole = make(parts)
+    whole.train()
+
+    first = make(parts, tmp_path)
+
+    def stop(run: Run) -> None:
+        run.stop_requested = run.trainer.epoch >= stop_at
+
+    assert not first.train(stop)
+    second = make(parts, tmp_path)
+    assert second.resume()
+    assert second.trainer.epoch == stop_at
+    assert second.train()
+    assert outcome(second) == outcome(whole)
+    assert_same_weights(second, whole)
+    epochs = [line for line in (tmp_path / "curves.jsonl").read_text().splitlines() if '"restart": 0' in line]
+    assert len(epochs) == len({line.split('"epoch": ')[1].split(",")[0] for line in epochs})
+
+
+def test_state_of_another_training_is_refused(parts: Parts, tmp_path: Path) -> None:
+    first = make(parts, tmp_path)
+    first.train(lambda run: setattr(run, "stop_requested", True))
+    with pytest.raises(InputError, match="other settings or data"):
+        make(parts, tmp_path, replace(RECIPE, batch=16)).resume()
+
+
+def test_damaged_state_is_named(parts: Parts, tmp_path: Path) -> None:
+    first = make(parts, tmp_path)
+    first.train(lambda run: setattr(run, "stop_requested", True))
+    state = tmp_path / STATE_FILE
+    state.write_bytes(state.read_bytes()[: state.stat().st_size // 2])
+    with pytest.raises(InputError, match=STATE_FILE):
+        make(parts, tmp_path).resume()
+
+
+def test_choice_is_on_development_only(parts: Parts) -> None:
+    run = make(parts)
+    run.train()
+    result = run.finish()
+    chosen = min(result["restarts"], key=lambda row: row["dev_loss"])
+    assert result["chosen_restart"] == chosen["restart"]
+    assert result["test_error"] == chosen["test_error"]
+    errors = [row["test_error"] for row in result["restarts"]]
+    assert result["test_error_mean"] == pytest.approx(np.mean(errors))
+    assert result["test_error_std"] == pytest.approx(np.std(errors))
+
+
+def test_held_out_questions_are_not_trained_on(parts: Parts) -> None:
+    run = make(replace_dev(parts))
+    assert not set(run.trainer.train) & set(run.trainer.dev)
+    assert len(run.trainer.train) == 180
+    assert len(run.trainer.dev) == 20
+
+
+def replace_dev(parts: Parts) -> Parts:
+    return Parts(parts.name, parts.train, [], parts.test)
+
+
+def test_l2_counts_per_use_or_once(parts: Parts) -> None:
+    """One step without gradient from the loss: the weights shrink by exactly what weight decay says."""
+    for counting, uses in (("per-use", 3), ("once", 1)):
+        recipe = replace(RECIPE, l2=0.01, l2_counting=counting, accumulator=0.1)  # type: ignore[arg-type]
+        run = Run(parts, RunSettings(parse_variant("3r8"), recipe, None))
+        network, stack = run.trainer.network, run.trainer._stack
+        before = network.candidate_query.detach().clone()
+        bias = network.candidate_bias.detach().clone()
+        stack.zero_gradients()
+        stack.step(1.0)
+        gradient = 0.01 * uses * before
+        expected = before - gradient / (0.1 + gradient**2).sqrt()
+        torch.testing.assert_close(network.candidate_query.detach(), expected)
+        assert torch.equal(network.candidate_bias, bias)
+
+
+def test_learns(parts: Parts) -> None:
+    run = make(parts, recipe=replace(RECIPE, max_epochs=30, patience=0, restarts=2))
+    run.train()
+    assert run.finish()["test_error"] < 20
