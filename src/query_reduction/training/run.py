@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -59,11 +59,11 @@ def is_unfinished(folder: Path) -> bool:
 class Run:
     """A training run over parts of stories."""
 
-    def __init__(self, parts: Parts, settings: RunSettings, restarts: range | None = None) -> None:
+    def __init__(self, parts: Parts, settings: RunSettings, restarts: Sequence[int] | None = None) -> None:
         self.parts = parts
         self.settings = settings
         model, recipe = settings.model, settings.recipe
-        self.restart_numbers = restarts or range(recipe.restarts)
+        self.restart_numbers: Sequence[int] = restarts or range(recipe.restarts)
         known = [*parts.train, *parts.dev, *parts.test] if recipe.vocabulary == "all" else parts.train
         self.vocabulary = Vocabulary.from_stories(known)
         questions = encode_stories(parts.train, self.vocabulary, model.memory)
