@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from query_reduction.data.stories import Question, Story
-from query_reduction.worlds.chance import pick, pick_other, sample
+from query_reduction.worlds.chance import pick_other, sample
 from query_reduction.worlds.lengths import story_length
 from query_reduction.worlds.options import WorldOptions
 from query_reduction.worlds.teller import Teller
@@ -61,8 +61,6 @@ def _deduction(rng: random.Random, words: Words, options: WorldOptions) -> Story
     fears = [pick_other(rng, animal_count, animal) for animal in range(animal_count)]
     animal_of = [-1] * (animal_count + known.people)
     told_at = [-1] * (animal_count + known.people)
-    are_afraid, is_a = known.are_afraid, known.is_a
-    afraid_ways, is_a_ways = are_afraid.ways, is_a.ways
     untold = len(subjects)
     spare = length - untold
     sentences: list[str] = []
@@ -82,16 +80,16 @@ def _deduction(rng: random.Random, words: Words, options: WorldOptions) -> Story
             spare -= 1
         told_at[subject] = len(sentences)
         if subject < animal_count:
-            sentences.append(are_afraid[int(random_() * afraid_ways), subject, fears[subject]])
+            sentences.append(known.are_afraid.say(rng, subject, fears[subject]))
         else:
-            sentences.append(is_a[int(random_() * is_a_ways), subject - animal_count, animal_of[subject]])
+            sentences.append(known.is_a.say(rng, subject - animal_count, animal_of[subject]))
     questions = []
     for _ in range(_DEDUCTION_QUESTIONS):
         person = people[int(random_() * len(people))]
         animal = animal_of[person]
         questions.append(
             Question(
-                known.afraid_of[pick(rng, known.afraid_of.ways), person - animal_count],
+                known.afraid_of.say(rng, person - animal_count),
                 known.animals[fears[animal]],
                 length,
                 (told_at[person], told_at[animal]),
@@ -142,8 +140,6 @@ def _induction(rng: random.Random, words: Words, options: WorldOptions) -> Story
     order, events = _who_comes_up(rng, known.people, length)
     asked = order[0]
     animal_of = _kinds(rng, order, known)
-    is_a, is_colour = known.is_a, known.is_colour
-    is_a_ways, is_colour_ways = is_a.ways, is_colour.ways
     colours = len(known.colours)
     colour_of_kind = [0] * known.animals
     colour_of = [-1] * known.people
@@ -157,16 +153,16 @@ def _induction(rng: random.Random, words: Words, options: WorldOptions) -> Story
             if colour_of[person] < 0:
                 colour_of[person] = colour_of_kind[animal]
             coloured_at[person] = len(sentences)
-            sentences.append(is_colour[int(random_() * is_colour_ways), person, colour_of[person]])
+            sentences.append(known.is_colour.say(rng, person, colour_of[person]))
         else:
             if appeared_at[person] < 0:
                 colour_of_kind[animal] = int(random_() * colours)
                 if animal == animal_of[asked] and person != asked:
                     companion = person
             appeared_at[person] = len(sentences)
-            sentences.append(is_a[int(random_() * is_a_ways), person, animal])
+            sentences.append(known.is_a.say(rng, person, animal))
     question = Question(
-        known.what_colour[pick(rng, known.what_colour.ways), asked],
+        known.what_colour.say(rng, asked),
         known.colours[colour_of[companion]],
         length,
         (appeared_at[asked], appeared_at[companion], coloured_at[companion]),

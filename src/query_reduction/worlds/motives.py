@@ -105,9 +105,8 @@ def _motivations(rng: random.Random, words: Words, options: WorldOptions) -> Sto
                 active[chosen] = active[-1]
                 active.pop()
             done[person] = stage + 1
-            sentences.append(step.told[int(random_() * step.told.ways), person, motive])
-            way = int(random_() * step.asked.ways)
-            text = step.asked[way, person, motive] if step.names_motive else step.asked[way, person]
+            sentences.append(step.told.say(rng, person, motive))
+            text = step.asked.say(rng, person, motive) if step.names_motive else step.asked.say(rng, person)
             questions.append(Question(text, step.answers[motive], len(sentences), (felt_at[person],)))
         if length is None or len(sentences) == length:
             return Story(tuple(sentences), tuple(questions), "20")

@@ -173,20 +173,15 @@ def _prepare(words: Words, options: WorldOptions) -> _Words:
 def _relations(rng: random.Random, words: Words, options: WorldOptions) -> Story:
     """Task 4: the answer is always the place that the proving sentence is about."""
     known = _prepare(words, options)
-    random_ = rng.random
     count = min(known.sentences + 1, len(known.places))
     place_of = sample(rng, known.numbers, count)
     told, told_at = tell_map(rng, _rows(count)[pick(rng, 4)], known.sentences)
-    lies = known.lies
-    ways = lies.ways
-    sentences = tuple(
-        [lies[int(random_() * ways), place_of[spot], side ^ 1, place_of[other]] for spot, side, other, _ in told]
-    )
+    say = known.lies.say
+    sentences = tuple([say(rng, place_of[spot], side ^ 1, place_of[other]) for spot, side, other, _ in told])
     fact = told_at[pick(rng, count - 1)]
     spot, side, other, _ = told[fact]
     reverse = pick(rng, 2)
-    asked = known.questions[reverse]
-    text = asked[pick(rng, asked.ways), side if reverse else side ^ 1, place_of[other]]
+    text = known.questions[reverse].say(rng, side if reverse else side ^ 1, place_of[other])
     return Story(sentences, (Question(text, known.places[place_of[spot]], known.sentences, (fact,)),), "4")
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TypeAlias
 
 from query_reduction.data.stories import Question, Story
-from query_reduction.worlds.chance import pick, sample
+from query_reduction.worlds.chance import sample
 from query_reduction.worlds.lengths import story_length
 from query_reduction.worlds.options import WorldOptions
 from query_reduction.worlds.relations import surrounded_path, tell_map
@@ -80,8 +81,7 @@ def _positions(rng: random.Random, words: Words, options: WorldOptions) -> Story
     facts, told_at = tell_map(rng, around, length)
     sentences = []
     for spot, side, other, _ in facts:
-        told = known.told[side]
-        sentences.append(told[int(random_() * told.ways), thing_of[other], thing_of[spot]])
+        sentences.append(known.told[side].say(rng, thing_of[other], thing_of[spot]))
     between = [neighbours for neighbours in around.spots if len(neighbours) > 1]
     questions = []
     for _ in range(_POSITION_QUESTIONS):
@@ -95,15 +95,16 @@ def _positions(rng: random.Random, words: Words, options: WorldOptions) -> Story
         swapped, side = askable[int(random_() * len(askable))]
         if swapped:
             thing, link, other, other_link = other, other_link, thing, link
-        asked = known.asked[side]
-        text = asked[int(random_() * asked.ways), thing_of[thing], thing_of[other]]
+        text = known.asked[side].say(rng, thing_of[thing], thing_of[other])
         questions.append(Question(text, known.answers[answer], length, (told_at[link], told_at[other_link])))
     return Story(tuple(sentences), tuple(questions), "17")
 
 
 _SIZE_ROUND = 5
-"""Sentences told before questions are asked, and questions asked, of task 18."""
+"""Comparisons told before questions of task 18 are asked, and questions asked then."""
 _SIZE_ATTEMPTS = 100
+Comparison: TypeAlias = tuple[int, int]
+"""The smaller and the bigger thing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,9 +112,12 @@ class _SizeWords:
     """What task 18 needs of the table."""
 
     things: int
-    sentences: int | None
+    sentences: int
+    """In a round."""
+    one_round: bool
+    """Whether the story must have that many sentences, and not more."""
     told: tuple[Lines, Lines]
-    """That the first, smaller one fits into the second; and that the second, bigger one is bigger than the first."""
+    """That the first thing fits into the second, and that the second is bigger than the first."""
     asked: tuple[Lines, Lines]
     answers: tuple[str, str]
     """No and yes."""
@@ -124,7 +128,8 @@ def _prepare_sizes(words: Words, options: WorldOptions) -> _SizeWords:
     things = words.containers.take("packed", options.things, at_least=3)
     return _SizeWords(
         len(things),
-        options.sentences and story_length(18, options, published=_SIZE_ROUND, least=2),
+        story_length(18, options, published=_SIZE_ROUND, least=2),
+        options.sentences is not None,
         (words.lines("fits", thing=things, other=things), words.lines("bigger", other=things, thing=things)),
         (words.asked("does_fit", thing=things, other=things), words.asked("is_bigger", other=things, thing=things)),
         (words.answers["no"], words.answers["yes"]),
@@ -134,55 +139,48 @@ def _prepare_sizes(words: Words, options: WorldOptions) -> _SizeWords:
 def _sizes(rng: random.Random, words: Words, options: WorldOptions) -> Story:
     """Task 18: which of two things is bigger, by way of a third.
 
-    Five comparisons are told, then up to five questions asked. Where it takes too many attempts to find those, five
+    Five comparisons are told, then up to five questions asked. Where too many attempts to find those are in vain, five
     more comparisons are told and five more questions asked, as in the published stories; where the number of sentences
     is given, another story is told instead.
     """
     known = _prepare_sizes(words, options)
+    random_ = rng.random
     while True:
-        # Things by size: the smallest two are always the same.
+        # The two smallest are always the same.
         by_size = [0, 1, *sample(rng, range(2, known.things), known.things - 2)]
-        compared: list[tuple[int, int]] = []
+        compared: list[Comparison] = []
         sentences: list[str] = []
         questions: list[Question] = []
         while True:
-            _compare(rng, known, by_size, compared, sentences, known.sentences or _SIZE_ROUND)
+            told = _comparisons(rng, by_size, known.sentences)
+            compared += told
+            sentences += [known.told[random_() < 0.5].say(rng, *pair) for pair in told]
             found = _size_questions(rng, known, compared)
             questions += found
             if len(found) == _SIZE_ROUND:
                 return Story(tuple(sentences), tuple(questions), "18")
-            if known.sentences:
+            if known.one_round:
                 break
 
 
-def _compare(
-    rng: random.Random,
-    known: _SizeWords,
-    by_size: list[int],
-    compared: list[tuple[int, int]],
-    sentences: list[str],
-    count: int,
-) -> None:
-    """Tell that many more comparisons; each is kept as the smaller and the bigger thing."""
+def _comparisons(rng: random.Random, by_size: list[int], count: int) -> list[Comparison]:
+    """So many pairs of things, each pair as likely as every other, again and again."""
     random_ = rng.random
+    things = len(by_size)
+    pairs = []
     for _ in range(count):
-        smaller = int(random_() * len(by_size))
-        bigger = int(random_() * (len(by_size) - 1))
-        if bigger >= smaller:
-            bigger += 1
-        else:
-            smaller, bigger = bigger, smaller
-        pair = by_size[smaller], by_size[bigger]
-        compared.append(pair)
-        told = known.told[random_() < 0.5]
-        sentences.append(told[int(random_() * told.ways), pair[0], pair[1]])
+        one = int(random_() * things)
+        other = int(random_() * (things - 1))
+        # One of the things after `one` is bigger, one of those before it smaller.
+        pairs.append((by_size[one], by_size[other + 1]) if other >= one else (by_size[other], by_size[one]))
+    return pairs
 
 
-def _size_questions(rng: random.Random, known: _SizeWords, compared: list[tuple[int, int]]) -> list[Question]:
-    """Up to five questions, each answered by two comparisons with a thing in common.
+def _size_questions(rng: random.Random, known: _SizeWords, compared: list[Comparison]) -> list[Question]:
+    """Up to five questions, each answered by two comparisons that have a thing in common.
 
     One comparison and one of its things are drawn; the other comparison is the first told that mentions this thing. If
-    the thing is not between the other two in size, that attempt was in vain.
+    the thing is not between the other two in size, the attempt was in vain.
     """
     random_ = rng.random
     # Where each thing is mentioned first, and where next.
@@ -198,17 +196,14 @@ def _size_questions(rng: random.Random, known: _SizeWords, compared: list[tuple[
     for _ in range(_SIZE_ATTEMPTS):
         fact = int(random_() * len(compared))
         pair = compared[fact]
-        # The answer is yes if the thing in between is the smaller one of the comparison drawn, which has the biggest.
+        # From the bigger thing of the pair over the smaller one to a still smaller one, a claim comes out true; from
+        # the smaller one upwards, false.
         answer = random_() < 0.5
         between = pair[not answer]
         other_fact = first[between] if first[between] != fact else second[between]
         if other_fact < 0 or compared[other_fact][answer] != between:
             continue
-        smallest, biggest = (compared[other_fact][0], pair[1]) if answer else (pair[0], compared[other_fact][1])
-        if not answer:
-            smallest, biggest = biggest, smallest
-        asked = known.asked[random_() < 0.5]
-        text = asked[int(random_() * asked.ways), smallest, biggest]
+        text = known.asked[random_() < 0.5].say(rng, compared[other_fact][not answer], pair[answer])
         questions.append(Question(text, known.answers[answer], len(compared), (fact, other_fact)))
         if len(questions) == _SIZE_ROUND:
             break
@@ -242,19 +237,15 @@ def _prepare_paths(words: Words, options: WorldOptions) -> _PathWords:
 def _paths(rng: random.Random, words: Words, options: WorldOptions) -> Story:
     """Task 19: two steps from one place to another, through the middle of a map that has only one way."""
     known = _prepare_paths(words, options)
-    random_ = rng.random
     length = known.sentences
     place_of = sample(rng, known.places, min(length + 1, len(known.places)))
     around = surrounded_path(rng, len(place_of))
     facts, told_at = tell_map(rng, around, length)
-    lies = known.lies
-    ways = lies.ways
-    sentences = tuple(
-        [lies[int(random_() * ways), place_of[spot], side ^ 1, place_of[other]] for spot, side, other, _ in facts]
-    )
+    say = known.lies.say
+    sentences = tuple([say(rng, place_of[spot], side ^ 1, place_of[other]) for spot, side, other, _ in facts])
     # The path from spot 0 over spot 1 to spot 2 was laid first.
     (_, first_side, _, _), (_, second_side, _, _) = around.spots[0][0], around.spots[1][1]
-    text = known.how_to_go[pick(rng, known.how_to_go.ways), place_of[0], place_of[2]]
+    text = known.how_to_go.say(rng, place_of[0], place_of[2])
     answer = f"{known.letters[first_side]},{known.letters[second_side]}"
     return Story(sentences, (Question(text, answer, length, (told_at[0], told_at[1])),), "19")
 
