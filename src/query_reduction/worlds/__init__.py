@@ -6,7 +6,7 @@ a user may replace, sizes from ``WorldOptions``.
 
 from __future__ import annotations
 
-from query_reduction.worlds.generate import SPLITS, Split, generate, mixture, write
+from query_reduction.worlds.generate import SPLITS, Split, generate, generate_splits, mixture, write
 from query_reduction.worlds.options import WorldOptions
 from query_reduction.worlds.tasks import TASKS, TaskInfo
 from query_reduction.worlds.words import Words, load_words
@@ -19,6 +19,7 @@ __all__ = [
     "Words",
     "WorldOptions",
     "generate",
+    "generate_splits",
     "load_words",
     "mixture",
     "write",

@@ -1,6 +1,6 @@
 """Stories by the number: any task, split, size and mixture, in memory or as bAbI files.
 
-The same seed gives the same bytes on every machine. A story's own text decides which split it may be in, so
+The same seed gives the same bytes on every machine. A story's own text decides which split it belongs to, so
 splits never share one, whatever is generated and in whatever order.
 """
 
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import random
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 from zlib import crc32
@@ -21,7 +21,7 @@ from query_reduction.worlds.options import WorldOptions
 from query_reduction.worlds.tasks import TASKS, TaskInfo
 from query_reduction.worlds.words import Words, load_words
 
-__all__ = ["MIXTURE_FILE", "SPLITS", "Split", "generate", "mixture", "write"]
+__all__ = ["MIXTURE_FILE", "SPLITS", "Split", "generate", "generate_splits", "mixture", "write"]
 
 Split = Literal["train", "valid", "test"]
 SPLITS: tuple[Split, ...] = ("train", "valid", "test")
@@ -29,10 +29,10 @@ MIXTURE_FILE = "qa0_mixture_{split}.txt"
 """The file of a mixture of tasks: task 0 to every reader of bAbI file names."""
 
 _PUBLISHED = WorldOptions()
-# Of four equally likely kinds of story text, training has two and the others one each: a test story costs four
-# tellings, which buys splits that cannot share a story.
-_SPLIT_OF_TEXT: tuple[Split, ...] = ("train", "train", "valid", "test")
-_PATIENCE = 2000
+# Of eight equally likely kinds of story text, training has six and the others one each. One stream of stories feeds
+# all three splits, so making them together wastes little.
+_SPLIT_OF_TEXT: tuple[Split, ...] = (*("train",) * 6, "valid", "test")
+_PATIENCE = 5000
 
 
 def generate(
@@ -49,21 +49,40 @@ def generate(
 
     ``unseen_names`` makes the test split use people, places and things the other splits never mention.
     """
-    info = _task(task)
-    if questions < 1:
-        raise InputError(f"questions must be at least 1, not {questions}")
-    if split not in SPLITS:
-        raise InputError(f"unknown split {split!r}; there are {', '.join(SPLITS)}")
+    return generate_splits(
+        task, {split: questions}, seed=seed, options=options, words=words, unseen_names=unseen_names
+    )[split]
+
+
+def generate_splits(
+    task: int,
+    questions: Mapping[Split, int],
+    *,
+    seed: int = 0,
+    options: WorldOptions = _PUBLISHED,
+    words: Words | None = None,
+    unseen_names: bool = False,
+) -> dict[Split, list[Story]]:
+    """Several splits of one task: the very stories of ``generate``, sooner than one split after the other."""
+    if task not in TASKS:
+        raise InputError(f"there is no task {task}; the tasks are 1 to {len(TASKS)}")
+    for split, count in questions.items():
+        if split not in SPLITS:
+            raise InputError(f"unknown split {split!r}; there are {', '.join(SPLITS)}")
+        if count < 1:
+            raise InputError(f"questions must be at least 1, not {count}")
     table = load_words() if words is None else words
-    if unseen_names and split == "test":
-        table = table.unseen(options)
-    rng = seeded("worlds", seed, task, split)
-    stories: list[Story] = []
-    missing = questions
-    while missing:
-        story = _one_story(info, rng, table, options, split, missing)
-        stories.append(story)
-        missing -= len(story.questions)
+    hidden: dict[Split, int] = {"test": questions["test"]} if unseen_names and "test" in questions else {}
+    shown = {split: count for split, count in questions.items() if split not in hidden}
+    stories = _sort_out(TASKS[task], seeded("worlds", seed, task), table, options, shown)
+    if hidden:
+        stories |= _sort_out(
+            TASKS[task], seeded("worlds", seed, task, "unseen"), table.unseen(options), options, hidden
+        )
+    if options.distractors:
+        for split in stories:
+            rng = seeded("distractors", seed, task, split)
+            stories[split] = [_with_distractors(story, rng, table, options.distractors) for story in stories[split]]
     return stories
 
 
@@ -85,7 +104,7 @@ def mixture(
             task, questions, seed=seed, split=split, options=options, words=words, unseen_names=unseen_names
         )
     ]
-    return sample(seeded("mixture", seed, split), stories, len(stories))
+    return _shuffled(stories, seed, split)
 
 
 def write(
@@ -104,46 +123,58 @@ def write(
 
     One file a task and split, named as the published ones are; ``mixed`` writes all tasks into one file a split.
     """
+    counts: dict[Split, int] = {"train": questions, "valid": held_out_questions, "test": held_out_questions}
     folder.mkdir(parents=True, exist_ok=True)
-    paths = []
-    for split in SPLITS:
-        count = questions if split == "train" else held_out_questions
-        if mixed:
-            stories = mixture(
-                tasks, count, seed=seed, split=split, options=options, words=words, unseen_names=unseen_names
-            )
-            paths.append(_write_file(folder / MIXTURE_FILE.format(split=split), stories, space_before_tab=False))
-            continue
-        for task in tasks:
-            info = _task(task)
-            stories = generate(
-                task, count, seed=seed, split=split, options=options, words=words, unseen_names=unseen_names
-            )
-            path = folder / f"qa{task}_{info.slug}_{split}.txt"
-            paths.append(_write_file(path, stories, space_before_tab=info.space_before_tab))
+    paths: list[Path] = []
+    pool: dict[Split, list[Story]] = {split: [] for split in SPLITS}
+    for task in tasks:
+        parts = generate_splits(task, counts, seed=seed, options=options, words=words, unseen_names=unseen_names)
+        for split, stories in parts.items():
+            if mixed:
+                pool[split] += stories
+            else:
+                paths.append(
+                    _write_file(folder / _file_name(TASKS[task], split), stories, TASKS[task].space_before_tab)
+                )
+    if mixed:
+        for split, stories in pool.items():
+            path = folder / MIXTURE_FILE.format(split=split)
+            paths.append(_write_file(path, _shuffled(stories, seed, split), space_before_tab=False))
     return paths
 
 
-def _task(number: int) -> TaskInfo:
-    if number not in TASKS:
-        raise InputError(f"there is no task {number}; the tasks are 1 to 20")
-    return TASKS[number]
-
-
-def _one_story(
-    info: TaskInfo, rng: random.Random, words: Words, options: WorldOptions, split: Split, questions: int
-) -> Story:
-    """The next story whose text belongs to the split, with at most ``questions`` questions."""
-    for _ in range(_PATIENCE):
+def _sort_out(
+    info: TaskInfo, rng: random.Random, words: Words, options: WorldOptions, questions: Mapping[Split, int]
+) -> dict[Split, list[Story]]:
+    """Tell stories and put each into the split its text belongs to, until every split has its questions."""
+    stories: dict[Split, list[Story]] = {split: [] for split in questions}
+    missing = dict(questions)
+    useless = 0
+    while missing:
         story = info.tell(rng, words, options)
-        if len(story.questions) > questions:
-            story = _cut(story, questions)
-        if _SPLIT_OF_TEXT[crc32("\n".join(story.sentences).encode()) & 3] == split:
-            return _with_distractors(story, rng, words, options.distractors) if options.distractors else story
-    raise InputError(
-        f"task {info.number}: a world this small has too few different stories for a {split} split of its own; "
-        "allow more people, places, things or sentences"
-    )
+        split = _split_of(story)
+        fits = split in missing
+        if fits and len(story.questions) > missing[split]:
+            story = _cut(story, missing[split])
+            fits = _split_of(story) == split
+        if fits:
+            useless = 0
+            stories[split].append(story)
+            missing[split] -= len(story.questions)
+            if not missing[split]:
+                del missing[split]
+            continue
+        useless += 1
+        if useless > _PATIENCE:
+            raise InputError(
+                f"task {info.number}: worlds this small have too few different stories for splits that share none; "
+                "allow more people, places, things or sentences"
+            )
+    return stories
+
+
+def _split_of(story: Story) -> Split:
+    return _SPLIT_OF_TEXT[crc32("\n".join(story.sentences).encode()) & 7]
 
 
 def _cut(story: Story, questions: int) -> Story:
@@ -175,7 +206,15 @@ def _with_distractors(story: Story, rng: random.Random, words: Words, chance: fl
     return Story(tuple(sentences), questions, story.task)
 
 
-def _write_file(path: Path, stories: Iterable[Story], *, space_before_tab: bool) -> Path:
+def _shuffled(stories: list[Story], seed: int, split: Split) -> list[Story]:
+    return sample(seeded("mixture", seed, split), stories, len(stories))
+
+
+def _file_name(info: TaskInfo, split: Split) -> str:
+    return f"qa{info.number}_{info.slug}_{split}.txt"
+
+
+def _write_file(path: Path, stories: Iterable[Story], space_before_tab: bool) -> Path:
     """Write a whole file or nothing."""
     unfinished = path.with_name(f".{path.name}.{os.getpid()}")
     try:

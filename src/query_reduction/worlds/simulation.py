@@ -45,15 +45,15 @@ class House:
 
     def happen(self, kinds: int) -> Event:
         """Let something happen, of the first ``kinds`` kinds of event."""
-        random_ = self._random
+        random_, place_of, people = self._random, self.place, self._people
         while True:
             kind = int(random_() * kinds)
-            who = int(random_() * self._people)
-            here = self.place[who]
+            who = int(random_() * people)
+            here = place_of[who]
             if kind == MOVE:
                 place = int(random_() * self._places)
                 if place != here:
-                    self.place[who] = place
+                    place_of[who] = place
                     self._crowd[here] -= 1
                     self._crowd[place] += 1
                     return MOVE, who, place, -1
