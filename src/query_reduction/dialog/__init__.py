@@ -1,0 +1,1 @@
+"""Conversations: knowledge base, copying of names, the responder and the chat session."""

@@ -1,0 +1,101 @@
+"""How good the responses of a dialog system are, in three measures that must not be confused.
+
+Exact match counts a response that is right word for word. Per-slot credit, the measure of the paper's table, cuts a
+response into slots (what is said, and each name in it) and counts the share of the right response's slots that are
+right. Per-dialog accuracy counts dialogs in which every response is right.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+
+from query_reduction.data.stories import Story
+
+__all__ = ["ResponseScores", "cut", "same", "score_responses"]
+
+API_CALL = "api_call"
+# A name is a word with an underscore; one ending in what is told about it is two slots, the name and the ending.
+_NAME = re.compile(r"(?P<name>\w*?_\w+?)(?:_(?P<about>phone|address|post_code))?")
+
+
+@dataclass(frozen=True, slots=True)
+class ResponseScores:
+    """Accuracies in percent over all responses of a set of dialogs."""
+
+    exact_match: float
+    """Responses right word for word."""
+    per_slot: float
+    """Mean share of slots right: the paper's measure."""
+    per_dialog: float
+    """Dialogs without a wrong response."""
+    responses: int
+    dialogs: int
+
+    def as_json(self) -> dict[str, float | int]:
+        """The scores by name."""
+        return asdict(self)
+
+
+def cut(response: str) -> tuple[str, ...]:
+    """The slots of a response: the words of an api call; else the sentence without its names, and the names."""
+    words = response.lower().split()
+    if words[:1] == [API_CALL]:
+        return tuple(words)
+    slots: list[str] = []
+    said: list[str] = []
+    for word in words:
+        match = _NAME.fullmatch(word)
+        if match is None:
+            said.append(word)
+            continue
+        said.append("_")
+        slots.append(match["name"])
+        if match["about"]:
+            slots.append(match["about"])
+    return (" ".join(said), *slots)
+
+
+def same(response: str, other: str) -> bool:
+    """Whether two responses are the same words."""
+    return response.lower().split() == other.lower().split()
+
+
+def score_responses(dialogs: Sequence[Story], given: Sequence[str]) -> ResponseScores:
+    """Score the responses given to all questions of the dialogs, in order."""
+    numbers = iter(given)
+    right = whole_dialogs = total = 0
+    credit = 0.0
+    credit_of: dict[tuple[str, str], float] = {}
+    for dialog in dialogs:
+        all_right = True
+        for question in dialog.questions:
+            response = next(numbers)
+            total += 1
+            if same(response, question.answer):
+                right += 1
+                credit += 1
+                continue
+            all_right = False
+            pair = (response, question.answer)
+            if pair not in credit_of:
+                credit_of[pair] = _credit(cut(response), cut(question.answer))
+            credit += credit_of[pair]
+        whole_dialogs += all_right
+    return ResponseScores(
+        exact_match=_percent(right, total),
+        per_slot=_percent(credit, total),
+        per_dialog=_percent(whole_dialogs, len(dialogs)),
+        responses=total,
+        dialogs=len(dialogs),
+    )
+
+
+def _credit(given: Sequence[str], right: Sequence[str]) -> float:
+    """The share of the right slots that were given; a slot is known by its place."""
+    return sum(a == b for a, b in zip(given, right, strict=False)) / len(right)
+
+
+def _percent(part: float, whole: int) -> float:
+    return round(100 * part / whole, 4) if whole else 0.0
