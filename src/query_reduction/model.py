@@ -110,9 +110,9 @@ class QueryReductionNetwork(nn.Module):
     def encode(self, words: Int[Tensor, "sentence word"]) -> Float[Tensor, "restart sentence dim"]:
         """Sentence vectors by the position encoder; one embedding serves sentences and questions."""
         longest = self.longest_sentence if self.config.position_length == "task" else 0
-        weights = position_weights(words, self.config.dimension, longest, self.embedding.dtype)
         if self.fused and fused_reader.supports(self.embedding):
-            return fused_reader.encode(self.embedding, words, weights)
+            return fused_reader.encode(self.embedding, words, longest)
+        weights = position_weights(words, self.config.dimension, longest, self.embedding.dtype)
         return (self.embedding[:, words.long()] * weights).sum(2)
 
     def read(

@@ -1,0 +1,143 @@
+// The C interface: chooses the variant for this processor, checks what only native code can check cheaply.
+#include <cstring>
+#include <new>
+#include <vector>
+
+#include "plan.h"
+#include "pool.h"
+#include "reader.h"
+
+#define QRN_EXPORT extern "C" __attribute__((visibility("default")))
+
+namespace qrn {
+
+// From the widest to the narrowest; CMakeLists.txt builds the same ones.
+#if defined(__x86_64__)
+#define QRN_VARIANTS(V) V(avx512) V(avx2) V(baseline)
+#else
+#define QRN_VARIANTS(V) V(baseline)
+#endif
+
+#define QRN_DECLARE(variant)       \
+  namespace variant {              \
+  extern const KernelPair table;   \
+  }
+QRN_VARIANTS(QRN_DECLARE)
+
+namespace {
+
+
+bool runs_here(const char* variant) {
+#if defined(__x86_64__)
+  __builtin_cpu_init();
+  if (std::strcmp(variant, "avx512") == 0) return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("fma");
+  if (std::strcmp(variant, "avx2") == 0) return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+#endif
+  return std::strcmp(variant, "baseline") == 0;
+}
+
+// The first that runs here, or the one asked for.
+const KernelPair* find_kernels(const char* wanted) {
+#define QRN_ADDRESS(variant) &variant::table,
+  const KernelPair* const all[] = {QRN_VARIANTS(QRN_ADDRESS)};
+  for (const KernelPair* pair : all)
+    if (runs_here(pair->single.name) && (wanted == nullptr || std::strcmp(wanted, pair->single.name) == 0)) return pair;
+  return nullptr;
+}
+
+const KernelPair*& chosen() {
+  static const KernelPair* pair = find_kernels(nullptr);
+  return pair;
+}
+
+const Kernels& kernels(int twice) { return twice ? chosen()->twice : chosen()->single; }
+
+template <class Body> int guarded(Body body) {
+  try {
+    return body();
+  } catch (const std::bad_alloc&) {
+    return kNoMemory;
+  }
+}
+
+// Words that are there, with their places as fractions of the sentence's (or the longest) length.
+struct Words {
+  std::vector<int64_t> first;
+  std::vector<int32_t> number;
+  std::vector<double> place;
+
+  Status gather(const EncoderCall& call, const int64_t* words, int64_t row) {
+    first.reserve(size_t(call.sentences) + 1);
+    for (int64_t s = 0; s < call.sentences; ++s) {
+      first.push_back(int64_t(number.size()));
+      int64_t there = 0;
+      for (int64_t j = 0; j < row; ++j) there += words[s * row + j] > 0;
+      const double length = double(call.longest > 0 ? call.longest : there);
+      for (int64_t j = 0; j < row; ++j) {
+        const int64_t word = words[s * row + j];
+        if (word < 0 || word >= call.vocabulary) return kBadWord;
+        if (word == 0) continue;
+        number.push_back(int32_t(word));
+        place.push_back(double(j + 1) / length);
+      }
+    }
+    first.push_back(int64_t(number.size()));
+    return kDone;
+  }
+};
+
+}  // namespace
+}  // namespace qrn
+
+using namespace qrn;
+
+QRN_EXPORT const char* qrn_variant() { return chosen()->single.name; }
+
+// For tests and comparison: use this variant from now on; 0 if this processor cannot run it.
+QRN_EXPORT int qrn_choose_variant(const char* name) {
+  const KernelPair* const pair = find_kernels(name);
+  if (pair != nullptr) chosen() = pair;
+  return pair != nullptr;
+}
+
+QRN_EXPORT void qrn_release(void* block) { release_block(block); }
+
+// With `saving`, *saved receives a block for qrn_read_backward, to be given back with qrn_release.
+QRN_EXPORT int qrn_read_forward(const ReaderCall* call, int twice, int saving, void** saved) {
+  return guarded([&]() -> int {
+    OwnedPlan plan;
+    const Status status = plan.make(*call);
+    if (status != kDone) return status;
+    if (saving) {
+      *saved = acquire_block(kernels(twice).saved_bytes(*call, plan.view()));
+      if (*saved == nullptr) return kNoMemory;
+    }
+    return kernels(twice).read_forward(*call, plan.view(), saving ? *saved : nullptr);
+  });
+}
+
+QRN_EXPORT int qrn_read_backward(const ReaderCall* call, const ReaderCall* gradients, int twice, const void* saved) {
+  return guarded([&]() -> int {
+    OwnedPlan plan;
+    const Status status = plan.make(*call);
+    return status != kDone ? status : kernels(twice).read_backward(*call, *gradients, plan.view(), saved);
+  });
+}
+
+QRN_EXPORT int qrn_encode(const EncoderCall* call, int twice, int backward, const int64_t* words, int64_t row) {
+  return guarded([&]() -> int {
+    Words gathered;
+    const Status status = gathered.gather(*call, words, row);
+    if (status != kDone) return status;
+    EncoderCall full = *call;
+    full.first_word = gathered.first.data();
+    full.words = gathered.number.data();
+    full.places = gathered.place.data();
+    (backward ? kernels(twice).encode_backward : kernels(twice).encode_forward)(full);
+    return kDone;
+  });
+}
+
+QRN_EXPORT void qrn_scan_forward(const ScanCall* call, int twice) { kernels(twice).scan_forward(*call); }
+
+QRN_EXPORT int qrn_scan_backward(const ScanCall* call, int twice) { return kernels(twice).scan_backward(*call); }

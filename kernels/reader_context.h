@@ -1,0 +1,145 @@
+// Where everything of a reader call lies in memory. Rows are padded to whole vectors; the padding holds zeros.
+#pragma once
+
+#include "gemm.h"
+#include "pool.h"
+#include "reader.h"
+#include "vecmath.h"
+
+namespace qrn {
+namespace QRN_VARIANT {
+
+// The gates of a layer: update, reset forward in time, reset backward.
+constexpr int kGates = 3;
+// Rows of the sentence table that one task multiplies.
+constexpr int64_t kTableRows = 64;
+
+// Gives out consecutive pieces of a block; from a null block it only counts.
+template <class T> struct Carver {
+  T* base;
+  int64_t taken = 0;
+  T* take(int64_t count) {
+    T* const piece = base == nullptr ? nullptr : base + taken;
+    const int64_t line = 64 / int64_t(sizeof(T));
+    taken += (count + line - 1) / line * line;
+    return piece;
+  }
+};
+
+// Weights of one restart and layer, padded or packed for multiplication.
+template <class T> struct UnitWeights {
+  T* candidate_query;        // packed
+  T* candidate_sentence;     // packed
+  T* gate_weight[kGates];    // scalar gates: one row; vector gates: packed
+  T* gate_bias[kGates];      // one row
+  T* sentence_product;       // candidate_sentence times every used table row, plus the bias
+};
+
+// What a layer leaves for its gradient, from the first row of a group on.
+template <class T> struct LayerRows {
+  T* candidate;
+  T* query;           // the layer's input; not used in layer 0, where it is one vector per example
+  T* gate[kGates];    // scalar gates: one number a row
+};
+
+template <class T> struct Context {
+  const ReaderCall& call;
+  const Plan& plan;
+  const int64_t d, width, own;
+  const int64_t gate_row;  // numbers per row and gate
+  int64_t restart_size;
+  T* prepared = nullptr;
+
+  Context(const ReaderCall& call, const Plan& plan)
+      : call(call), plan(plan), d(call.dim), width(padded<T>(call.dim)), own(call.tied ? 1 : call.layers),
+        gate_row(call.vector ? width : 1) {
+    Carver<T> carver{nullptr};
+    carve(carver);
+    restart_size = carver.taken;
+  }
+
+  int64_t gates(int64_t layer) const { return call.reset && layer < call.layers - 1 ? kGates : 1; }
+  int64_t own_layer(int64_t layer) const { return call.tied ? 0 : layer; }
+  int64_t own_resets() const { return call.tied ? 1 : call.layers - 1; }
+  bool has_resets() const { return call.reset && call.layers > 1; }
+
+  T* table(int64_t restart) const { return prepared + restart * restart_size; }
+  UnitWeights<T> weights(int64_t restart, int64_t own_index) const {
+    Carver<T> carver{table(restart)};
+    return carve(carver, own_index);
+  }
+
+  // Saved rows of all layers of one restart: candidate, query, gates.
+  int64_t layer_size() const { return plan.rows * (2 * width + kGates * gate_row) + 64; }
+  LayerRows<T> saved(T* all, int64_t restart, int64_t layer, int64_t row) const {
+    T* const start = all + (restart * call.layers + layer) * layer_size();
+    LayerRows<T> rows;
+    rows.candidate = start + row * width;
+    rows.query = start + (plan.rows + row) * width;
+    for (int g = 0; g < kGates; ++g) rows.gate[g] = start + 2 * plan.rows * width + (g * plan.rows + row) * gate_row;
+    return rows;
+  }
+
+  // Copy the used rows [from, to) of a restart's table, padded.
+  void copy_table(int64_t restart, int64_t from, int64_t to) const {
+    const T* const source = static_cast<const T*>(call.table.start) + restart * call.table.stride;
+    for (int64_t u = from; u < to; ++u)
+      copy_row(source + plan.original[u] * d, table(restart) + u * width);
+  }
+
+  void copy_row(const T* from, T* to) const {
+    for (int64_t i = 0; i < d; ++i) to[i] = from[i];
+    for (int64_t i = d; i < width; ++i) to[i] = T(0);
+  }
+
+  // Pack the weights of one restart for the forward products, or transposed for those of the gradient.
+  void pack_weights(int64_t restart, bool transposed) const {
+    const int64_t square = d * d, gate_size = call.vector ? square : d, biases = call.vector ? d : 1;
+    const int64_t row = transposed ? 1 : d, step = transposed ? d : 1;
+    for (int64_t index = 0; index < own; ++index) {
+      const UnitWeights<T> to = weights(restart, index);
+      pack<T>(d, stacked(call.candidate_query, restart) + index * square, row, step, to.candidate_query);
+      pack<T>(d, stacked(call.candidate_sentence, restart) + index * square, row, step, to.candidate_sentence);
+      for (int g = 0; g < kGates; ++g) {
+        const bool there = g == 0 || (has_resets() && index < own_resets());
+        if (!there) continue;
+        const int64_t place = g == 0 ? index : 2 * index + g - 1;
+        const T* const weight = stacked(g == 0 ? call.update_weight : call.reset_weight, restart) + place * gate_size;
+        const T* const bias = stacked(g == 0 ? call.update_bias : call.reset_bias, restart) + place * biases;
+        if (call.vector)
+          // Scores are similarity times the transpose of the weights, so here it is the other way round.
+          pack<T>(d, weight, step, row, to.gate_weight[g]);
+        else
+          copy_row(weight, to.gate_weight[g]);
+        for (int64_t i = 0; i < width; ++i)
+          to.gate_bias[g][i] = i < biases ? bias[i] - (g == 0 ? T(call.forget_bias) : T(0)) : T(0);
+      }
+    }
+  }
+
+  static const T* stacked(const Stacked& parameter, int64_t restart) {
+    return static_cast<const T*>(parameter.start) + restart * parameter.stride;
+  }
+
+ private:
+  // The one place that knows the order of a restart's prepared pieces.
+  UnitWeights<T> carve(Carver<T>& carver, int64_t wanted = -1) const {
+    UnitWeights<T> result{};
+    carver.take(plan.used * width);
+    for (int64_t index = 0; index < own; ++index) {
+      UnitWeights<T> unit;
+      unit.candidate_query = carver.take(d * width);
+      unit.candidate_sentence = carver.take(d * width);
+      for (int g = 0; g < kGates; ++g) {
+        unit.gate_weight[g] = carver.take(call.vector ? d * width : width);
+        unit.gate_bias[g] = carver.take(width);
+      }
+      unit.sentence_product = carver.take(plan.used * width);
+      if (index == wanted) result = unit;
+    }
+    return result;
+  }
+};
+
+}  // namespace QRN_VARIANT
+}  // namespace qrn

@@ -1,0 +1,279 @@
+// The gradient of a whole reader call: chunks of groups side by side, then their sums in a fixed order.
+#pragma once
+
+#include "reader_backward.h"
+
+namespace qrn {
+namespace QRN_VARIANT {
+
+// Rows of a weight matrix whose gradient one task sums.
+constexpr int64_t kWeightRows = 32;
+
+// Gradients through the similarity with vector gates. `step` is the distance of query rows: 0 where all are one vector.
+template <class T>
+void similarity_gradient_vector(const Context<T>& context, int64_t restart, const UnitWeights<T>& weights, int64_t gates,
+                                int64_t rows, const int32_t* table_row, const T* q, int64_t step, int64_t first,
+                                BackwardScratch<T>& scratch, T* table_sum, T* q_gradient) {
+  const int64_t width = context.width, at = first * width;
+  const T* const table = context.table(restart);
+  T* const similarity_gradient = scratch.forward_state + at;
+  multiply_rows<T>(width, table, table_row, rows, q, step, scratch.similarity + at);
+  for (int64_t g = 0; g < gates; ++g)
+    multiply_packed<T>(rows, context.d, scratch.score_gradient[g] + at, weights.gate_weight[g], similarity_gradient, width,
+                       g > 0);
+  for (int64_t t = 0; t < rows; ++t)
+    for (int64_t i = 0; i < width; i += kLanes<T>) {
+      const int64_t there = table_row[t] * width + i;
+      const Vec<T> here = load(similarity_gradient + t * width + i);
+      add_to<T>(table_sum + there, here * load(q + t * step + i));
+      add_to<T>(q_gradient + t * step + i, here * load(table + there));
+    }
+}
+
+template <class T> void add_rows(int64_t rows, int64_t width, const T* from, T* sum) {
+  for (int64_t t = 0; t < rows; ++t)
+    for (int64_t i = 0; i < width; i += kLanes<T>) add_to<T>(sum + i, load(from + t * width + i));
+}
+
+// The gradient through a layer's candidates and gates to its input rows, for layers after the first.
+template <class T>
+void unit_gradient(const Context<T>& context, const Group& group, int64_t restart, int64_t gates,
+                   const UnitWeights<T>& weights, const LayerRows<T>& rows, BackwardScratch<T>& scratch,
+                   const ChunkSums<T>& sums, const typename ChunkSums<T>::Unit& unit) {
+  const int64_t width = context.width, d = context.d;
+  multiply_packed<T>(group.rows, d, scratch.gradient, weights.candidate_query, scratch.next_gradient, width, false);
+  multiply_transposed<T>(d, group.rows, rows.query, scratch.gradient, unit.candidate_query, width);
+  if (context.call.vector) {
+    similarity_gradient_vector<T>(context, restart, weights, gates, group.rows, group.table_row, rows.query, width, 0,
+                                  scratch, sums.table, scratch.next_gradient);
+    for (int64_t t = 0; t < group.rows; ++t)
+      add_rows<T>(1, width, scratch.gradient + t * width, unit.sentence_product + group.table_row[t] * width);
+  } else {
+    const auto body = gates == 1 ? similarity_gradient<T, 1> : similarity_gradient<T, kGates>;
+    body(group.rows, width, context.table(restart), group.table_row, rows.query, weights.gate_weight, scratch.gradient,
+         scratch.score_gradient, sums.table, unit.sentence_product, unit.gate_weight, scratch.next_gradient);
+  }
+}
+
+// The same for layer 0, down to the questions.
+template <class T>
+void first_unit_gradient(const Context<T>& context, const Group& group, int64_t restart, int64_t gates,
+                         const UnitWeights<T>& weights, BackwardScratch<T>& scratch, const ChunkSums<T>& sums,
+                         const typename ChunkSums<T>::Unit& unit) {
+  const int64_t width = context.width, d = context.d;
+  for (int64_t e = 0; e < group.examples; ++e) {
+    const int64_t start = group.start(e), length = group.length(e);
+    const T* const question = scratch.question + e * width;
+    T* const into_question = scratch.question_gradient + e * width;
+    T* const into_product = scratch.product_gradient + e * width;
+    if (context.call.vector) {
+      for (int64_t i = 0; i < width; ++i) into_question[i] = into_product[i] = T(0);
+      similarity_gradient_vector<T>(context, restart, weights, gates, length, group.table_row + start, question, 0, start,
+                                    scratch, sums.table, into_question);
+      for (int64_t t = start; t < start + length; ++t)
+        add_rows<T>(1, width, scratch.gradient + t * width, unit.sentence_product + group.table_row[t] * width);
+      add_rows<T>(length, width, scratch.gradient + start * width, into_product);
+    } else {
+      const T* score_gradient[kGates];
+      for (int g = 0; g < kGates; ++g) score_gradient[g] = scratch.score_gradient[g] + start;
+      const auto body = gates == 1 ? first_similarity_gradient<T, 1> : first_similarity_gradient<T, kGates>;
+      body(length, width, context.table(restart), group.table_row + start, question, weights.gate_weight,
+           scratch.gradient + start * width, score_gradient, sums.table, unit.sentence_product, unit.gate_weight,
+           into_question, into_product);
+    }
+  }
+  multiply_packed<T>(group.examples, d, scratch.product_gradient, weights.candidate_query, scratch.question_gradient, width,
+                     true);
+  multiply_transposed<T>(d, group.examples, scratch.question, scratch.product_gradient, unit.candidate_query, width);
+}
+
+// The gradient through a layer's states: scratch.gradient becomes that of the candidates before tanh.
+template <class T>
+void state_gradient(const Context<T>& context, const Group& group, int64_t layer, const LayerRows<T>& rows, const T* dout,
+                    BackwardScratch<T>& scratch) {
+  const int64_t width = context.width, gates = context.gates(layer), step = context.gate_row;
+  const bool last = layer == context.call.layers - 1, vector = context.call.vector;
+  if (!last && !vector) spread_gates<T>(group.rows, gates, rows.gate, scratch.keep, scratch.take);
+  for (int64_t e = 0; e < group.examples; ++e) {
+    const int64_t start = group.start(e), length = group.length(e), at = start * width;
+    const T* const candidate = rows.candidate + at;
+    const T* gate[kGates];
+    T* score_gradient[kGates];
+    for (int g = 0; g < kGates; ++g) {
+      gate[g] = rows.gate[g] + start * step;
+      score_gradient[g] = scratch.score_gradient[g] + start * step;
+    }
+    if (last) {
+      context.copy_row(dout + e * context.d, scratch.state);
+      if (vector)
+        last_layer_gradient_vector<T>(length, width, scratch.state, candidate, gate[0], score_gradient[0],
+                                      scratch.gradient + at);
+      else
+        last_layer_gradient<T>(length, width, scratch.state, candidate, gate[0], score_gradient[0], scratch.keep,
+                               scratch.gradient + at);
+    } else if (vector) {
+      const auto body = gates == 1 ? reduce_gradient_vector<T, 1> : reduce_gradient_vector<T, kGates>;
+      body(length, width, candidate, gate, scratch.gradient + at, scratch.forward_state + at, scratch.backward_gradient + at,
+           score_gradient);
+    } else {
+      const T* const take[2] = {scratch.take[0] + start, scratch.take[1] + start};
+      const auto body = gates == 1 ? reduce_gradient<T, 1> : reduce_gradient<T, kGates>;
+      body(length, width, candidate, gate, scratch.keep + start, take, scratch.gradient + at, scratch.forward_state + at,
+           scratch.backward_gradient + at, scratch.row_state, score_gradient);
+    }
+  }
+}
+
+template <class T>
+void group_gradient(const Context<T>& context, const ReaderCall& gradients, int64_t restart, int64_t number, T* saved,
+                    const ChunkSums<T>& sums, T* memory) {
+  const Group group(context.plan, number);
+  const ReaderCall& call = context.call;
+  const int64_t width = context.width, d = context.d;
+  Carver<T> carver{memory};
+  BackwardScratch<T> scratch(context, carver);
+  const T* const dout = Context<T>::stacked(gradients.out, restart) + group.first_example * d;
+  for (int64_t e = 0; e < group.examples; ++e)
+    context.copy_row(Context<T>::stacked(call.query, restart) + (group.first_example + e) * d, scratch.question + e * width);
+  for (int64_t layer = call.layers - 1; layer >= 0; --layer) {
+    const LayerRows<T> rows = context.saved(saved, restart, layer, group.first_row);
+    const UnitWeights<T> weights = context.weights(restart, context.own_layer(layer));
+    const typename ChunkSums<T>::Unit unit = sums.unit(context.own_layer(layer));
+    const int64_t gates = context.gates(layer);
+    state_gradient<T>(context, group, layer, rows, dout, scratch);
+    if (layer > 0)
+      unit_gradient<T>(context, group, restart, gates, weights, rows, scratch, sums, unit);
+    else
+      first_unit_gradient<T>(context, group, restart, gates, weights, scratch, sums, unit);
+    for (int64_t g = 0; g < gates; ++g) {
+      if (call.vector) {
+        add_rows<T>(group.rows, width, scratch.score_gradient[g], unit.gate_bias[g]);
+        multiply_transposed<T>(d, group.rows, scratch.score_gradient[g], scratch.similarity, unit.gate_weight[g], width);
+      } else {
+        for (int64_t t = 0; t < group.rows; ++t) unit.gate_bias[g][0] += scratch.score_gradient[g][t];
+      }
+    }
+    T* const other = scratch.gradient;
+    scratch.gradient = scratch.next_gradient;
+    scratch.next_gradient = other;
+  }
+  T* const dquery = static_cast<T*>(gradients.query.start) + restart * gradients.query.stride + group.first_example * d;
+  for (int64_t e = 0; e < group.examples; ++e)
+    for (int64_t i = 0; i < d; ++i) dquery[e * d + i] = scratch.question_gradient[e * width + i];
+}
+
+// Adds pieces of later chunks, `distance` apart, to the first one's.
+template <class T> void add_chunks(int64_t chunks, int64_t distance, T* first, int64_t count) {
+  for (int64_t c = 1; c < chunks; ++c)
+    for (int64_t i = 0; i < count; ++i) first[i] += first[c * distance + i];
+}
+
+// Rows [from, to) of the table's gradient: the gates' part, and the products' part through their weights.
+template <class T>
+void table_gradient(const Context<T>& context, const ReaderCall& gradients, int64_t restart, const ChunkSums<T>& sums,
+                    int64_t from, int64_t to) {
+  const int64_t width = context.width, chunks = context.plan.chunks, count = (to - from) * width;
+  T* const rows = sums.table + from * width;
+  add_chunks<T>(chunks, sums.size(), rows, count);
+  for (int64_t index = 0; index < context.own; ++index) {
+    T* const product = sums.unit(index).sentence_product + from * width;
+    add_chunks<T>(chunks, sums.size(), product, count);
+    multiply_packed<T>(to - from, context.d, product, context.weights(restart, index).candidate_sentence, rows, width, true);
+  }
+  T* const out = static_cast<T*>(gradients.table.start) + restart * gradients.table.stride;
+  for (int64_t u = from; u < to; ++u)
+    for (int64_t i = 0; i < context.d; ++i) out[context.plan.original[u] * context.d + i] = sums.table[u * width + i];
+}
+
+// Rows [from, to) of the gradients of one layer's matrices; the call with from = 0 does its vectors too.
+template <class T>
+void weight_gradient(const Context<T>& context, const ReaderCall& gradients, int64_t restart, int64_t index,
+                     const ChunkSums<T>& sums, int64_t from, int64_t to) {
+  const int64_t width = context.width, d = context.d, chunks = context.plan.chunks, vector = context.call.vector;
+  const typename ChunkSums<T>::Unit unit = sums.unit(index);
+  auto out = [&](const Stacked& parameter, int64_t place) {
+    return static_cast<T*>(parameter.start) + restart * parameter.stride + place;
+  };
+  auto copy = [&](const T* rows, T* to_rows, int64_t first, int64_t end) {
+    for (int64_t k = first; k < end; ++k)
+      for (int64_t i = 0; i < d; ++i) to_rows[k * d + i] = rows[k * width + i];
+  };
+  auto sum = [&](T* rows, T* to_rows, int64_t first, int64_t end) {
+    add_chunks<T>(chunks, sums.size(), rows + first * width, (end - first) * width);
+    copy(rows, to_rows, first, end);
+  };
+  sum(unit.candidate_query, out(gradients.candidate_query, index * d * d), from, to);
+  // The packed weights have done their service: their place takes the gradient.
+  T* const sentence = context.weights(restart, index).candidate_sentence;
+  multiply<T>(to - from, context.plan.used, context.table(restart) + from, 1, width, unit.sentence_product, false,
+              sentence + from * width, width, false);
+  copy(sentence, out(gradients.candidate_sentence, index * d * d), from, to);
+  for (int g = 0; g < kGates; ++g) {
+    if (g > 0 && !(context.has_resets() && index < context.own_resets())) continue;
+    const int64_t place = g == 0 ? index : 2 * index + g - 1;
+    T* const weight = out(g == 0 ? gradients.update_weight : gradients.reset_weight, place * (vector ? d * d : d));
+    if (vector || from == 0) sum(unit.gate_weight[g], weight, from, vector ? to : 1);
+    if (from > 0) continue;
+    T* const bias = out(g == 0 ? gradients.update_bias : gradients.reset_bias, place * (vector ? d : 1));
+    add_chunks<T>(chunks, sums.size(), unit.gate_bias[g], width);
+    for (int64_t i = 0; i < (vector ? d : 1); ++i) bias[i] = unit.gate_bias[g][i];
+  }
+  if (from == 0) {
+    T* const bias = out(gradients.candidate_bias, index * d);
+    for (int64_t i = 0; i < d; ++i) bias[i] = T(0);
+    for (int64_t u = 0; u < context.plan.used; ++u)
+      for (int64_t i = 0; i < d; ++i) bias[i] += unit.sentence_product[u * width + i];
+  }
+}
+
+template <class T>
+Status read_backward(const ReaderCall& call, const ReaderCall& gradients, const Plan& plan, const void* saved) {
+  Context<T> context(call, plan);
+  Carver<T> counter{nullptr};
+  BackwardScratch<T>(context, counter);
+  const int64_t scratch = counter.taken, all = call.restarts * context.restart_size;
+  const int64_t sums_size = ChunkSums<T>(context, nullptr).size();
+  const int64_t chunks = plan.chunks, all_sums = call.restarts * chunks * sums_size;
+  const Block block(size_t(all + all_sums + call.threads * scratch) * sizeof(T));
+  if (block.start == nullptr) return kNoMemory;
+  context.prepared = static_cast<T*>(block.start);
+  T* const first_sums = context.prepared + all;
+
+  auto prepare = [&](int64_t restart, int64_t) {
+    context.pack_weights(restart, true);
+    context.copy_table(restart, 0, plan.used);
+  };
+  parallel(call.threads, call.restarts, prepare);
+
+  auto read = [&](int64_t task, int64_t worker) {
+    const int64_t restart = task / chunks, chunk = task % chunks;
+    T* const memory = first_sums + task * sums_size;
+    std::memset(memory, 0, size_t(sums_size) * sizeof(T));
+    const ChunkSums<T> sums(context, memory);
+    for (int64_t group = plan.chunk[chunk]; group < plan.chunk[chunk + 1]; ++group)
+      group_gradient<T>(context, gradients, restart, group, static_cast<T*>(const_cast<void*>(saved)), sums,
+                        first_sums + all_sums + worker * scratch);
+  };
+  parallel(call.threads, call.restarts * chunks, read);
+
+  const int64_t blocks = (plan.used + kTableRows - 1) / kTableRows;
+  auto tables = [&](int64_t task, int64_t) {
+    const int64_t restart = task / blocks, from = task % blocks * kTableRows;
+    const int64_t to = from + kTableRows < plan.used ? from + kTableRows : plan.used;
+    table_gradient<T>(context, gradients, restart, ChunkSums<T>(context, first_sums + restart * chunks * sums_size), from, to);
+  };
+  parallel(call.threads, call.restarts * blocks, tables);
+
+  const int64_t pieces = (context.d + kWeightRows - 1) / kWeightRows;
+  auto matrices = [&](int64_t task, int64_t) {
+    const int64_t restart = task / (context.own * pieces), index = task / pieces % context.own;
+    const int64_t from = task % pieces * kWeightRows, to = from + kWeightRows < context.d ? from + kWeightRows : context.d;
+    weight_gradient<T>(context, gradients, restart, index, ChunkSums<T>(context, first_sums + restart * chunks * sums_size),
+                       from, to);
+  };
+  if (chunks > 0) parallel(call.threads, call.restarts * context.own * pieces, matrices);
+  return kDone;
+}
+
+}  // namespace QRN_VARIANT
+}  // namespace qrn

@@ -1,0 +1,62 @@
+// Vectors of one machine's width by the compiler's own vector types, so that one source serves every variant.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+#if !defined(QRN_VARIANT) || !defined(QRN_VECTOR_BYTES)
+#error "compiled once per instruction set: see CMakeLists.txt"
+#endif
+
+#define QRN_INLINE inline __attribute__((always_inline))
+
+namespace qrn {
+namespace QRN_VARIANT {
+
+template <class T> struct VectorOf;
+template <> struct VectorOf<float> {
+  typedef float Type __attribute__((vector_size(QRN_VECTOR_BYTES)));
+  typedef int32_t Bits __attribute__((vector_size(QRN_VECTOR_BYTES)));
+};
+template <> struct VectorOf<double> {
+  typedef double Type __attribute__((vector_size(QRN_VECTOR_BYTES)));
+  typedef int64_t Bits __attribute__((vector_size(QRN_VECTOR_BYTES)));
+};
+template <class T> using Vec = typename VectorOf<T>::Type;
+
+template <class T> constexpr int64_t kLanes = QRN_VECTOR_BYTES / int64_t(sizeof(T));
+
+template <class T> QRN_INLINE int64_t padded(int64_t count) { return (count + kLanes<T> - 1) / kLanes<T> * kLanes<T>; }
+
+template <class T> QRN_INLINE Vec<T> load(const T* from) {
+  Vec<T> value;
+  std::memcpy(&value, from, sizeof value);
+  return value;
+}
+
+template <class T> QRN_INLINE void store(T* to, Vec<T> value) { std::memcpy(to, &value, sizeof value); }
+
+// Subtracting zero keeps every value, so the compiler turns this into a plain broadcast.
+template <class T> QRN_INLINE Vec<T> splat(T value) { return value - Vec<T>{}; }
+
+// The sum of all lanes, always added in the same order.
+QRN_INLINE float sum_lanes(VectorOf<float>::Type value) {
+  typedef float Quarter __attribute__((vector_size(16)));
+  Quarter parts[QRN_VECTOR_BYTES / 16];
+  std::memcpy(parts, &value, sizeof value);
+  for (int step = QRN_VECTOR_BYTES / 32; step > 0; step /= 2)
+    for (int i = 0; i < step; ++i) parts[i] += parts[i + step];
+  return (parts[0][0] + parts[0][2]) + (parts[0][1] + parts[0][3]);
+}
+
+QRN_INLINE double sum_lanes(VectorOf<double>::Type value) {
+  typedef double Pair __attribute__((vector_size(16)));
+  Pair parts[QRN_VECTOR_BYTES / 16];
+  std::memcpy(parts, &value, sizeof value);
+  for (int step = QRN_VECTOR_BYTES / 32; step > 0; step /= 2)
+    for (int i = 0; i < step; ++i) parts[i] += parts[i + step];
+  return parts[0][0] + parts[0][1];
+}
+
+}  // namespace QRN_VARIANT
+}  // namespace qrn

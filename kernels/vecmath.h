@@ -1,0 +1,77 @@
+// tanh and the logistic function on vectors, to about two units in the last place; NaN stays NaN.
+#pragma once
+
+#include "simd.h"
+
+namespace qrn {
+namespace QRN_VARIANT {
+
+// Constants of exp: ln 2 in two parts (the first short, so that n * high is exact), the number whose addition rounds
+// to an integer, and the inverse factorials of the Taylor series of (e^r - 1 - r) / r^2 on |r| <= ln(2)/2.
+template <class T> struct Exp;
+template <> struct Exp<float> {
+  static constexpr float log2e = 1.44269504088896341f, ln2_high = 0.693145751953125f, ln2_low = 1.42860682030941723e-6f;
+  static constexpr float rounder = 12582912.0f;
+  static constexpr int32_t rounder_bits = 0x4B400000, bias = 127;
+  static constexpr int mantissa = 23, terms = 6;
+  static constexpr float lowest = -87.0f, highest = 89.0f, tanh_one = 9.1f;
+};
+template <> struct Exp<double> {
+  static constexpr double log2e = 1.44269504088896341, ln2_high = 0.693147180369123816490,
+                          ln2_low = 1.90821492927058770002e-10;
+  static constexpr double rounder = 6755399441055744.0;
+  static constexpr int64_t rounder_bits = 0x4338000000000000, bias = 1023;
+  static constexpr int mantissa = 52, terms = 12;
+  static constexpr double lowest = -708.0, highest = 710.0, tanh_one = 19.1;
+};
+
+constexpr double kInverseFactorial[] = {1.0 / 2,          1.0 / 6,           1.0 / 24,          1.0 / 120,
+                                        1.0 / 720,        1.0 / 5040,        1.0 / 40320,       1.0 / 362880,
+                                        1.0 / 3628800,    1.0 / 39916800,    1.0 / 479001600,   1.0 / 6227020800};
+
+// e^x = power * (1 + rest) with power = 2^n and |rest| < 1/2; x within [lowest, highest].
+template <class T> QRN_INLINE void split_exp(Vec<T> x, Vec<T>& power, Vec<T>& rest) {
+  using E = Exp<T>;
+  const Vec<T> shifted = x * splat<T>(E::log2e) + splat<T>(E::rounder);
+  const Vec<T> n = shifted - splat<T>(E::rounder);
+  Vec<T> r = x - n * splat<T>(E::ln2_high);
+  r = r - n * splat<T>(E::ln2_low);
+  Vec<T> series = splat<T>(T(kInverseFactorial[E::terms - 1]));
+#pragma GCC unroll 16
+  for (int i = E::terms - 2; i >= 0; --i) series = series * r + splat<T>(T(kInverseFactorial[i]));
+  rest = r * r * series + r;
+  typename VectorOf<T>::Bits bits;
+  std::memcpy(&bits, &shifted, sizeof bits);
+  bits = (bits - (E::rounder_bits - E::bias)) << E::mantissa;
+  std::memcpy(&power, &bits, sizeof power);
+}
+
+// Written so that a NaN fails both comparisons and passes through.
+template <class T> QRN_INLINE Vec<T> clamp(Vec<T> x, T low, T high) {
+  x = x > splat<T>(high) ? splat<T>(high) : x;
+  return x < splat<T>(low) ? splat<T>(low) : x;
+}
+
+// (e^2x - 1) / (e^2x + 1), with e^2x - 1 formed without cancellation.
+template <class T> QRN_INLINE Vec<T> tanh(Vec<T> x) {
+  Vec<T> power, rest;
+  x = clamp<T>(x, -Exp<T>::tanh_one, Exp<T>::tanh_one);
+  split_exp<T>(x + x, power, rest);
+  const Vec<T> less_one = power * rest + (power - splat<T>(1));
+  return less_one / (less_one + splat<T>(2));
+}
+
+// 1 / (1 + e^-x); where e^-x overflows, 2^n is infinity and the result exactly 0.
+template <class T> QRN_INLINE Vec<T> logistic(Vec<T> x) {
+  Vec<T> power, rest;
+  split_exp<T>(clamp<T>(-x, Exp<T>::lowest, Exp<T>::highest), power, rest);
+  return splat<T>(1) / (splat<T>(1) + power * (splat<T>(1) + rest));
+}
+
+// values[0..padded(count)) = logistic of themselves; the array must reach to a whole vector.
+template <class T> inline void logistic_in_place(T* values, int64_t count) {
+  for (int64_t i = 0; i < count; i += kLanes<T>) store<T>(values + i, logistic<T>(load(values + i)));
+}
+
+}  // namespace QRN_VARIANT
+}  // namespace qrn
