@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import fcntl
 import json
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -50,9 +51,7 @@ class StoredSetting:
 
     def of_code(self, probe: Sequence[float]) -> dict[int, RestartResult]:
         """The results by restart that code with this probe gave."""
-        return {
-            result.restart: result for result, origin in self.results if agree(self.origins[origin].probe, probe)
-        }
+        return {result.restart: result for result, origin in self.results if agree(self.origins[origin].probe, probe)}
 
     def groups(self) -> list[tuple[Origin, dict[int, RestartResult]]]:
         """The results by the code that gave them, each with its latest origin; the latest group first."""
@@ -99,9 +98,12 @@ class ResultStore:
     @contextmanager
     def _locked(self) -> Iterator[None]:
         self.folder.mkdir(parents=True, exist_ok=True)
-        with (self.folder / ".lock").open("w") as lock:
+        lock = os.open(self.folder, os.O_RDONLY)  # the folder itself, so that no lock file lies about
+        try:
             fcntl.flock(lock, fcntl.LOCK_EX)
             yield
+        finally:
+            os.close(lock)
 
 
 def _read(path: Path) -> StoredSetting:

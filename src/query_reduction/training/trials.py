@@ -107,7 +107,6 @@ class Trial:
         return f"{self.setting.table} {self.setting.variant} task {self.setting.task} restarts {numbers}"
 
 
-
 def use_one_thread() -> None:
     """Processes scale over the cores, threads inside each would only fight for them."""
     import torch

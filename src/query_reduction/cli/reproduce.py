@@ -1,0 +1,179 @@
+"""qrn reproduce"""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+from typing import Annotated, Any, Literal
+
+import tyro
+
+from query_reduction.cli.output import console, notes, print_json
+from query_reduction.cli.sweep_view import SweepView
+from query_reduction.data.sources import parse_tasks
+from query_reduction.errors import InputError
+from query_reduction.evaluation.experiments import EXPERIMENTS, Column, Experiment
+from query_reduction.evaluation.report import to_markdown, write_reports
+from query_reduction.evaluation.sweeps import plan_table
+from query_reduction.evaluation.tables import build_table
+from query_reduction.training.store import ResultStore
+from query_reduction.training.sweep import Engine, Job, Sweep
+
+__all__ = ["Reproduce"]
+
+
+@dataclass(frozen=True)
+class Reproduce:
+    """Train what a table of the paper needs and print published and measured numbers side by side.
+
+    Every finished restart is stored at once; stop it at any time and start it again, it goes on. What is stored is
+    used again, unless data, settings or what the code computes have changed. The table is also written as Markdown,
+    LaTeX, CSV and a page with pictures.
+    """
+
+    table: Annotated[str, tyro.conf.Positional]
+    """qa-1k or qa-10k."""
+    tasks: str = "all"
+    """Only these tasks: a number, a range or a list (1-5,19)."""
+    variants: tuple[str, ...] = ()
+    """Only these networks (2r 3r)."""
+    restarts: int | None = None
+    """Trainings from new initial weights for every cell; by default as the recipe says. More add to what is stored."""
+    preset: str | None = None
+    """Another recipe than the table's own; its results are kept apart."""
+    data: Path | None = None
+    """The folder that holds the published data (with babi/en …); by default $QRN_DATA or the user's cache."""
+    out: Path = Path("results")
+    """Where the store and the reports are."""
+    report_only: bool = False
+    """Train nothing: make the reports from what is stored."""
+    mix: bool = False
+    """Also use stored results of code that computes differently; the tables mark them."""
+    engine: Literal["processes", "ray"] = "processes"
+    """Where to train: processes of this machine, or a Ray cluster."""
+    address: str | None = None
+    """The Ray cluster (host:port, or auto); without one a cluster of this machine alone is started."""
+    workers: int | None = None
+    """How many trials at once; by default one a core."""
+    stack: int = 10
+    """Train at most so many restarts of a network together in one process."""
+    json: bool = False
+    """Print the table as one JSON object."""
+
+    def run(self) -> int:
+        """Train what is missing, then report."""
+        experiment = self._experiment()
+        columns = experiment.chosen_columns([name for text in self.variants for name in text.split(",")])
+        tasks = _tasks(experiment, self.tasks)
+        store = ResultStore(self.out / "store")
+        complete, failures = True, []
+        if not self.report_only:
+            complete, failures = self._sweep(experiment, columns, tasks, store)
+        table = build_table(
+            store, experiment, columns=columns, tasks=tasks, restarts=self.restarts, preset=self.preset, mix=self.mix
+        )
+        self._report(table, experiment, columns, tasks)
+        for failure in failures:
+            notes.print(f"failed: {failure}", style="red", markup=False)
+        if failures:
+            return 1
+        return 0 if complete else 130
+
+    def _experiment(self) -> Experiment:
+        if self.table not in EXPERIMENTS:
+            raise InputError(f"no table {self.table!r}; there are {', '.join(EXPERIMENTS)}")
+        if self.restarts is not None and self.restarts < 1:
+            raise InputError(f"--restarts must be above 0, not {self.restarts}")
+        if self.stack < 1 or (self.workers is not None and self.workers < 1):
+            raise InputError("--stack and --workers must be above 0")
+        if self.data is not None:
+            if not self.data.is_dir():
+                raise InputError(f"--data {self.data}: no such folder")
+            os.environ["QRN_DATA"] = str(self.data.resolve())
+        return EXPERIMENTS[self.table]
+
+    def _sweep(
+        self, experiment: Experiment, columns: list[Column], tasks: list[str], store: ResultStore
+    ) -> tuple[bool, list[str]]:
+        jobs = plan_table(
+            experiment,
+            columns,
+            tasks,
+            store,
+            self.out / ".unfinished",
+            restarts=self.restarts,
+            preset=self.preset,
+            stack=self.stack,
+            mix=self.mix,
+        )
+        if not jobs:
+            notes.print("everything asked for is stored already")
+            return True, []
+        sweep = Sweep(store, jobs)
+        with (
+            closing(self._engine(jobs)) as engine,
+            _stop_on_interrupt(sweep),
+            SweepView(sweep, engine.workers, notes) as view,
+        ):
+            complete = sweep.run(engine, view.update)
+        for retry in sweep.retries:
+            notes.print(f"tried again: {retry}", style="yellow", markup=False)
+        if not complete and not sweep.failures:
+            notes.print("stopped; everything so far is kept, the same command goes on")
+        return complete, sweep.failures
+
+    def _engine(self, jobs: list[Job]) -> Engine:
+        from query_reduction.training.workers import ProcessEngine, available_cores
+
+        return ProcessEngine(min(self.workers or available_cores(), len(jobs)))
+
+    def _report(self, table: dict[str, Any], experiment: Experiment, columns: list[Column], tasks: list[str]) -> None:
+        whole = columns == list(experiment.columns) and tasks == list(experiment.tasks) and self.preset is None
+        if self.json:
+            print_json(table)
+        else:
+            console.print(to_markdown(table), markup=False, soft_wrap=True)
+        # A narrowed view must not take the place of the whole table in the reports.
+        shown = table if whole and self.restarts is None else None
+        shown = shown or build_table(ResultStore(self.out / "store"), experiment, mix=self.mix)
+        if any(column["measured"] for column in shown["columns"]):
+            paths = write_reports(shown, self.out)
+            notes.print(f"whole table: {', '.join(str(path) for path in paths)}", markup=False)
+
+
+def _tasks(experiment: Experiment, text: str) -> list[str]:
+    if text == "all":
+        return list(experiment.tasks)
+    chosen = [str(number) for number in parse_tasks(text)]
+    unknown = [task for task in chosen if task not in experiment.tasks]
+    if unknown:
+        raise InputError(
+            f"table {experiment.name} has tasks {experiment.tasks[0]} to {experiment.tasks[-1]}, not {unknown[0]}"
+        )
+    return chosen
+
+
+@contextmanager
+def _stop_on_interrupt(sweep: Sweep) -> Iterator[None]:
+    """The first Ctrl-C (or a polite kill) keeps everything and ends; a second Ctrl-C ends at once."""
+    asked = False
+
+    def request(signal_number: int, frame: FrameType | None) -> None:
+        nonlocal asked
+        if asked:
+            raise KeyboardInterrupt
+        asked = True
+        sweep.request_stop()
+        notes.print("stopping: the running trials keep their state (Ctrl-C again to stop at once)")
+
+    before = {number: signal.signal(number, request) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,0 +1,107 @@
+"""How a sweep looks while it runs: a live table in a terminal, a line for every step elsewhere."""
+
+from __future__ import annotations
+
+import time
+from types import TracebackType
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from query_reduction.training.sweep import Sweep
+from query_reduction.training.trials import RestartResult, Setting
+
+__all__ = ["SweepView"]
+
+_SECONDS_BETWEEN_LINES = 60.0
+
+
+class SweepView:
+    """Shows stored restarts by task and network, what is running, and the time left."""
+
+    def __init__(self, sweep: Sweep, workers: int, console: Console) -> None:
+        self._sweep = sweep
+        self._console = console
+        self._live = Live(console=console, refresh_per_second=2, transient=True) if console.is_terminal else None
+        self._said = (0, 0)
+        self._said_at = 0.0
+        count = sweep.total
+        console.print(
+            f"{count} restart{'s' * (count != 1)} to train in {len(sweep.jobs)} stack{'s' * (len(sweep.jobs) != 1)}, "
+            f"{workers} at once"
+        )
+
+    def update(self, sweep: Sweep) -> None:
+        """Show the state."""
+        if self._live:
+            self._live.update(Group(self._table(), Text(self._line())))
+            return
+        said = (sweep.stored, len(sweep.failures))
+        now = time.monotonic()
+        if said != self._said or now - self._said_at > _SECONDS_BETWEEN_LINES:
+            self._said, self._said_at = said, now
+            self._console.print(self._line(), markup=False, soft_wrap=True)
+
+    def _line(self) -> str:
+        sweep = self._sweep
+        left = sweep.seconds_left()
+        running = ", ".join(
+            f"{entry.job.trial.setting.variant} task {entry.job.trial.setting.task}"
+            + (f" epoch {entry.progress.epoch}" if entry.progress else "")
+            for entry in sweep.running.values()
+        )
+        return (
+            f"{sweep.stored}/{sweep.total} restarts stored, {_span(sweep.seconds)} gone, "
+            f"{'about ' + _span(left) + ' left at most' if left is not None else 'time left not known yet'}"
+            + (f"; running: {running}" if running else "")
+            + (f"; {len(sweep.failures)} failed" if sweep.failures else "")
+        )
+
+    def _table(self) -> Table:
+        """Chosen test error so far of every cell of the sweep, or how far it is."""
+        sweep = self._sweep
+        cells: dict[str, dict[str, str]] = {}
+        for job in sweep.jobs:
+            setting = job.trial.setting
+            stored = sweep.store.find(setting)
+            results = list(stored.of_code(job.origin.probe).values()) if stored else []
+            cells.setdefault(setting.task, {})[setting.variant] = _cell(setting, results)
+        for entry in sweep.running.values():
+            setting = entry.job.trial.setting
+            if entry.progress is not None:
+                error = entry.progress.best_dev_error
+                dev = f", dev {error:.1f}" if error is not None else ""
+                cells[setting.task][setting.variant] += f" epoch {entry.progress.epoch}{dev}"
+        variants = list(dict.fromkeys(job.trial.setting.variant for job in sweep.jobs))
+        table = Table("task", *variants, title="test error (restarts)", title_justify="left")
+        for task in sorted(cells, key=lambda task: (not task.isdecimal(), task.zfill(3))):
+            table.add_row(task, *(cells[task].get(variant, "") for variant in variants))
+        return table
+
+    def __enter__(self) -> SweepView:
+        if self._live:
+            self._live.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        if self._live:
+            self._live.stop()
+        self._console.print(self._line(), markup=False, soft_wrap=True)
+
+
+def _cell(setting: Setting, results: list[RestartResult]) -> str:
+    from query_reduction.evaluation.tables import choose
+
+    if not results:
+        return "·"
+    errors = choose(results, setting.recipe.keep).errors
+    first = [error for by_row in list(errors.values())[:1] for error in by_row.values()]
+    return f"{sum(first) / max(len(first), 1):.1f} ({len(results)})"
+
+
+def _span(seconds: float) -> str:
+    minutes, rest = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}"

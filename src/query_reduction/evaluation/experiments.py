@@ -1,0 +1,132 @@
+"""What each table of the paper is made of: tasks, networks, recipe and data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from query_reduction.config import ModelConfig, Recipe, preset
+from query_reduction.data.babi import find_task_files
+from query_reduction.data.fetch import find_babi
+from query_reduction.data.readers import read_file
+from query_reduction.data.sources import Parts, load_parts, question_count
+from query_reduction.data.stories import Story
+from query_reduction.errors import InputError
+
+__all__ = ["EXPERIMENTS", "Column", "Experiment", "load_task"]
+
+JOINT = "all"
+"""The task of a network trained on every task at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A network of a table."""
+
+    variant: str
+    joint: bool = False
+    """One network for all tasks instead of one a task."""
+
+    @property
+    def name(self) -> str:
+        """The column's head, as the paper writes it."""
+        return f"{self.variant} joint" if self.joint else self.variant
+
+
+@dataclass(frozen=True, slots=True)
+class Experiment:
+    """A table."""
+
+    name: str
+    title: str
+    columns: tuple[Column, ...]
+    tasks: tuple[str, ...]
+    preset: str
+    """The recipe, by the name ``config.PRESETS`` knows it under."""
+    data: str
+    """The folder of bAbI files."""
+    measures: tuple[str, ...] = ("answer",)
+    rows: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """Task → rows of the table its test gives, where it is not just the task's own."""
+    marked_tasks: tuple[str, ...] = ()
+    """Averages are also given without these."""
+
+    def chosen_columns(self, variants: Sequence[str] | None) -> list[Column]:
+        """The columns of these variants, or all."""
+        if not variants:
+            return list(self.columns)
+        by_name = {name: column for column in self.columns for name in (column.variant, column.name)}
+        unknown = [name for name in variants if name not in by_name]
+        if unknown:
+            have = ", ".join(column.variant for column in self.columns)
+            raise InputError(f"table {self.name} has no variant {unknown[0]!r}; it has {have}")
+        return list(dict.fromkeys(by_name[name] for name in variants))
+
+    def settings(self, column: Column, preset_name: str | None = None) -> tuple[ModelConfig, Recipe]:
+        """Network and recipe of a column."""
+        return preset(preset_name or self.preset, column.variant)
+
+
+_TASKS = tuple(str(number) for number in range(1, 21))
+
+EXPERIMENTS: dict[str, Experiment] = {
+    experiment.name: experiment
+    for experiment in (
+        Experiment(
+            "qa-1k",
+            "bAbI story tasks, 1k training questions a task",
+            (*(Column(variant) for variant in ("1r", "2", "2r", "3r", "6r")), Column("6r200", joint=True)),
+            _TASKS,
+            "original",
+            "en",
+        ),
+        Experiment(
+            "qa-10k",
+            "bAbI story tasks, 10k training questions a task",
+            tuple(Column(variant) for variant in ("2r", "2rv", "3r", "6r200")),
+            _TASKS,
+            "original-10k",
+            "en-10k",
+            marked_tasks=("3",),
+        ),
+    )
+}
+"""The tables by name."""
+
+_TRAIN_QUESTIONS = {"en": 1000, "en-10k": 10000}
+
+
+def load_task(experiment: Experiment, task: str) -> tuple[Parts, str]:
+    """The stories of a task (or of ``all``), and a note where they are not the published ones."""
+    folder = find_babi(experiment.data)
+    if task == JOINT:
+        loaded = [_load_one(folder, experiment, number) for number in experiment.tasks]
+        notes = " ".join(note for _, note in loaded if note)
+        train, dev, test = (
+            [story for parts, _ in loaded for story in getattr(parts, part)] for part in ("train", "dev", "test")
+        )
+        return Parts(folder.name, train, dev, test), notes
+    return _load_one(folder, experiment, task)
+
+
+def _load_one(folder: Path, experiment: Experiment, task: str) -> tuple[Parts, str]:
+    parts = load_parts(str(folder), task)
+    if parts.train:
+        return parts, ""
+    return _completed(folder, parts, task, _TRAIN_QUESTIONS[experiment.data])
+
+
+def _completed(folder: Path, parts: Parts, task: str, questions: int) -> tuple[Parts, str]:
+    """A task whose training file is missing: what there is of real stories, filled up with generated ones."""
+    from query_reduction import worlds
+
+    real: list[Story] = []
+    for other in (folder.with_name(f"{folder.name}-qa{task}-partial"), folder.with_name("en")):
+        if other.is_dir() and (path := find_task_files(other).get(task, {}).get("train")):
+            real = read_file(path)
+            break
+    known = question_count(real)
+    generated = worlds.generate(int(task), questions - known, seed=0, split="train")
+    note = f"task {task}: trained on {known} published and {questions - known} generated questions"
+    return replace(parts, train=[*real, *generated]), note
