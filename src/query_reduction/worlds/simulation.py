@@ -77,10 +77,13 @@ class House:
                     return gift
 
     def _first_gift(self) -> Event | None:
+        place_of, crowd = self.place, self._crowd
         for thing, giver in enumerate(self.holder):
-            if giver >= 0 and self._crowd[self.place[giver]] > 1:
-                here = self.place[giver]
-                taker = next(who for who, place in enumerate(self.place) if place == here and who != giver)
+            if giver >= 0 and crowd[place_of[giver]] > 1:
+                here = place_of[giver]
+                taker = place_of.index(here)
+                if taker == giver:
+                    taker = place_of.index(here, giver + 1)
                 self._carried[giver].remove(thing)
                 self._carried[taker].append(thing)
                 self.holder[thing] = taker
