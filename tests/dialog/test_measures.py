@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from query_reduction.data.dialog import find_dialog_files, read_dialogs
+from query_reduction.data.slots import cut
 from query_reduction.data.stories import Question, Story
-from query_reduction.evaluation.responses import cut, score_responses
+from query_reduction.evaluation.responses import score_responses
 
 REAL = Path(__file__).parents[3] / "shared" / "data" / "dialog"
 

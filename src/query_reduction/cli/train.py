@@ -41,6 +41,8 @@ class Train:
     """Where model, result and curves go; by default a new folder under runs/."""
     resume: bool = False
     """Go on with an interrupted run with the same options."""
+    save_every: float = 5.0
+    """Seconds between two savings of the state that --resume needs."""
     tensorboard: Path | None = None
     """Also write the learning curves for TensorBoard, to this folder."""
     json: bool = False
@@ -66,7 +68,7 @@ class Train:
         parts = load_parts(self.data, self.task, questions=self.questions, seed=self.recipe.seed)
         folder = self._folder(parts.name)
         about = f"{self.data} task {self.task}" if self.task else self.data
-        run = Run(parts, RunSettings(self.model, self.recipe, folder, self.tensorboard, about))
+        run = Run(parts, RunSettings(self.model, self.recipe, folder, self.save_every, self.tensorboard, about))
         if self.resume and run.resume():
             notes.print(f"resuming {folder} at epoch {run.trainer.epoch}")
         if not train_with_progress(run):

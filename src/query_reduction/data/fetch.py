@@ -10,6 +10,9 @@ from query_reduction.errors import InputError
 
 __all__ = ["DATASETS", "Dataset", "cache_folder", "fetch", "find_babi"]
 
+# Small, because a chunk that is cut off is lost and has to be fetched again.
+_CHUNK = 1 << 13
+
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
@@ -50,6 +53,7 @@ def fetch(dataset: Dataset, *, progress: bool = True) -> Path:
     """Download an archive (or go on with an interrupted download), check it, unpack it; return its folder."""
     import pooch
 
+    pooch.get_logger().setLevel("WARNING")
     folder = cache_folder() / dataset.name
     try:
         pooch.retrieve(
@@ -93,7 +97,7 @@ class _ResumingDownloader:
             total = int(response.headers.get("content-length", 0)) + (done if resumed else 0)
             with part.open("ab" if resumed else "wb") as file, Progress(disable=not self.progress) as bar:
                 task = bar.add_task(f"downloading {part.name}", total=total or None, completed=done if resumed else 0)
-                for chunk in response.iter_content(1 << 16):
+                for chunk in response.iter_content(_CHUNK):
                     file.write(chunk)
                     bar.advance(task, len(chunk))
         # Across file systems a rename is not possible; pooch's target lies in the same cache, so it is here.

@@ -54,7 +54,8 @@ class Vocabulary:
         return len(self.words) + _FIRST_WORD
 
     @cached_property
-    def _number_of_word(self) -> dict[str, int]:
+    def number_of_word(self) -> dict[str, int]:
+        """The number of each known word."""
         return {word: number for number, word in enumerate(self.words, start=_FIRST_WORD)}
 
     @cached_property
@@ -63,7 +64,7 @@ class Vocabulary:
 
     def numbers(self, text: str) -> list[int]:
         """The word numbers of a sentence."""
-        known = self._number_of_word
+        known = self.number_of_word
         return [known.get(word, UNKNOWN_WORD) for word in split_words(text, self.tokens)]
 
     def answer_number(self, answer: str) -> int:
@@ -72,6 +73,6 @@ class Vocabulary:
 
     def unknown_words(self, texts: Iterable[str]) -> list[str]:
         """Words of the texts that are not in the vocabulary, each once, in order of appearance."""
-        known = self._number_of_word
+        known = self.number_of_word
         words = (word for text in texts for word in split_words(text, self.tokens))
         return list(dict.fromkeys(word for word in words if word not in known))

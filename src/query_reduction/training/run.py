@@ -30,7 +30,6 @@ __all__ = ["RESULT_FILE", "STATE_FILE", "Run", "RunSettings", "is_finished", "is
 
 RESULT_FILE = "result.json"
 STATE_FILE = "state.safetensors"
-_SECONDS_BETWEEN_SAVES = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +40,8 @@ class RunSettings:
     recipe: Recipe
     folder: Path | None
     """Where model, result, curves and the state for resuming go; None keeps nothing."""
+    save_every: float = 5.0
+    """Seconds between two savings of the state for resuming."""
     tensorboard: Path | None = None
     about: str = ""
     """What the run is called in its result: the data and task as the user named them."""
@@ -115,7 +116,7 @@ class Run:
                 clock = time.monotonic()
                 if curves and points:
                     curves.add(points)
-                if folder and clock - saved_at > _SECONDS_BETWEEN_SAVES:
+                if folder and clock - saved_at >= self.settings.save_every:
                     trainer.save(folder / STATE_FILE, self._about)
                     saved_at = clock
         if folder:

@@ -1,0 +1,62 @@
+"""Responses in pieces: the slots of the paper's measure, and the words a response is said in, one after another.
+
+A name is a word with an underscore. One that ends in what is told about it (``the_place_phone``) is two pieces: who,
+and what about it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+__all__ = ["API_CALL", "SLOT_PLACES", "cut", "pieces", "places"]
+
+API_CALL = "api_call"
+SLOT_PLACES = 8
+"""Places of the fixed slots: what is said, four arguments of an api call, a name, what about it, all the rest."""
+
+_NAME = re.compile(r"(?P<name>\w*?_\w+?)(?:_(?P<about>phone|address|post_code))?")
+
+
+def cut(response: str) -> tuple[str, ...]:
+    """The slots of a response: the words of an api call; else the sentence without its names, and the names."""
+    words = response.lower().split()
+    if words[:1] == [API_CALL]:
+        return tuple(words)
+    slots: list[str] = []
+    said: list[str] = []
+    for word in words:
+        name, about = _split_name(word)
+        said.append("_" if name else word)
+        slots += filter(None, (name, about))
+    return (" ".join(said), *slots)
+
+
+def pieces(response: str) -> tuple[str, ...]:
+    """The words of a response as they are said one by one; what is told about a name is a word of its own."""
+    return tuple(_pieces(response))
+
+
+def places(response: str) -> tuple[str, ...]:
+    """The slots of a response at their fixed places, empty where there is none."""
+    slots = list(cut(response))
+    if slots[0] != API_CALL:
+        slots[1:1] = [""] * 4
+    slots += [""] * (SLOT_PLACES - len(slots))
+    return (*slots[: SLOT_PLACES - 1], " ".join(slots[SLOT_PLACES - 1 :]))
+
+
+def _pieces(response: str) -> Iterator[str]:
+    words = response.lower().split()
+    for word in words:
+        name, about = _split_name(word) if words[0] != API_CALL else ("", "")
+        if about:
+            yield name
+            yield f"_{about}"
+        else:
+            yield word
+
+
+def _split_name(word: str) -> tuple[str, str]:
+    match = _NAME.fullmatch(word)
+    return (match["name"], match["about"] or "") if match else ("", "")
