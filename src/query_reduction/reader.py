@@ -1,7 +1,7 @@
 """A trained network that answers questions about stories in words.
 
-    model = load("runs/qa2-2r")
-    answer = model.answer(["Mary got the milk.", "Mary went to the garden."], "Where is the milk?")
+model = load("runs/qa2-2r")
+answer = model.answer(["Mary got the milk.", "Mary went to the garden."], "Where is the milk?")
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from query_reduction.data.encoding import encode_stories
 from query_reduction.data.stories import Question, Story
 from query_reduction.errors import InputError
 from query_reduction.interpret.trace import Trace, trace_answer
+from query_reduction.models import find_model
 from query_reduction.training.checkpoint import SavedModel, load_model
 
 __all__ = ["Answer", "Reader", "load"]
@@ -61,7 +62,9 @@ class Reader:
         shown = min(1 + _RUNNERS_UP, len(vocabulary.answers))
         best = torch.softmax(scores, dim=1).topk(shown)
         answers = []
-        for (sentences, question), values, indices in zip(asked, best.values.tolist(), best.indices.tolist(), strict=True):
+        for (sentences, question), values, indices in zip(
+            asked, best.values.tolist(), best.indices.tolist(), strict=True
+        ):
             ranked = [(vocabulary.answers[index], value) for value, index in zip(values, indices, strict=True)]
             unknown = tuple(vocabulary.unknown_words([*sentences, question]))
             answers.append(Answer(ranked[0][0], ranked[0][1], tuple(ranked[1:]), unknown))
@@ -73,9 +76,9 @@ class Reader:
         return trace_answer(self.network, self.model.vocabulary, sentences, question)
 
 
-def load(path: str | Path) -> Reader:
-    """Open a model file, or the folder of a training run."""
-    return Reader(load_model(Path(path)))
+def load(name: str | Path) -> Reader:
+    """Open a model file, the folder of a training run, or a ready model by its name (``task2``)."""
+    return Reader(load_model(find_model(name)))
 
 
 def _story(sentences: Sequence[str], question: str) -> Story:

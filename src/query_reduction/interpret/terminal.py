@@ -1,43 +1,65 @@
-"""Gates as a coloured table in the terminal, laid out as in the paper's figures."""
+"""A trace as a coloured table in the terminal, laid out as in the paper's figures."""
 
 from __future__ import annotations
 
-import numpy as np
 from rich.style import Style
 from rich.table import Table
 from rich.text import Text
 
+from query_reduction.interpret.columns import gate_columns, red
 from query_reduction.interpret.trace import Trace
 
 __all__ = ["gate_table"]
 
+_BAR_WIDTH = 8
+_EIGHTHS = " ▏▎▍▌▋▊▉█"
+
 
 def gate_table(trace: Trace, *, most: int = 40) -> Table:
-    """One row a sentence, one column a gate; of a long story the ``most`` last sentences."""
+    """One row a sentence: its gates, what it contributed and, where the model can say it, the reduced query.
+
+    Of a story longer than ``most`` the sentences that contributed most are shown, in the order told.
+    """
     table = Table(title_justify="left", header_style="bold", padding=(0, 1))
-    columns: list[np.ndarray] = []
-    table.add_column("sentence", overflow="fold", ratio=1)
-    for number, layer in enumerate(trace.layers, start=1):
-        for mark, gate in (("z", layer.update), ("→r", layer.reset_forward), ("←r", layer.reset_backward)):
-            if gate is not None:
-                table.add_column(f"{mark}{_superscript(number)}", justify="right")
-                columns.append(gate)
-    first = max(0, len(trace.sentences) - most)
-    if first:
-        table.add_row(Text(f"… {first} earlier sentences", style="dim"), *[""] * len(columns))
-    for row in range(first, len(trace.sentences)):
-        table.add_row(Text(trace.sentences[row]), *(_cell(float(column[row])) for column in columns))
+    columns = gate_columns(trace)
+    shares = trace.shares()
+    spoken = trace.queries_in_words[:-1] if trace.queries_in_words is not None else ()
+    table.add_column("sentence", overflow="fold", ratio=2)
+    for column in columns:
+        table.add_column(column.title, justify="right", no_wrap=True)
+    table.add_column("contributed", no_wrap=True)
+    for number in range(1, len(spoken) + 1):
+        table.add_column(f"query after layer {number}", overflow="fold", ratio=1, style="italic")
+    empty = [""] * (len(columns) + 1 + len(spoken))
+    shown = sorted(trace.ranking()[:most])
+    before = -1
+    for row in shown:
+        if row > before + 1:
+            table.add_row(_left_out(row - before - 1), *empty)
+        before = row
+        table.add_row(
+            Text(trace.sentences[row]),
+            *(_gate(float(column.values[row])) for column in columns),
+            _bar(float(shares[row])),
+            *(Text(layer[row]) for layer in spoken),
+        )
+    if before < len(trace.sentences) - 1:
+        table.add_row(_left_out(len(trace.sentences) - 1 - before), *empty)
     table.add_section()
-    table.add_row(Text.assemble(trace.question, "  ", (trace.answer, "bold")), *[""] * len(columns))
+    table.add_row(Text.assemble(trace.question, "  ", (trace.answer, "bold")), *empty)
     return table
 
 
-def _cell(gate: float) -> Text:
-    """The gate's value on red that deepens with it, as the paper prints it."""
-    fade = round(255 * (1 - gate))
-    foreground = "#ffffff" if gate > 0.6 else "#000000"
-    return Text(f"{gate:.2f}", style=Style(color=foreground, bgcolor=f"#ff{fade:02x}{fade:02x}"))
+def _left_out(count: int) -> Text:
+    return Text(f"… {count} sentence{'s' * (count != 1)} that contributed less", style="dim")
 
 
-def _superscript(number: int) -> str:
-    return "".join("⁰¹²³⁴⁵⁶⁷⁸⁹"[int(digit)] for digit in str(number))
+def _gate(gate: float) -> Text:
+    """The gate's value on red that deepens with it."""
+    return Text(f"{gate:.2f}", style=Style(color="#ffffff" if gate > 0.6 else "#000000", bgcolor=red(gate)))
+
+
+def _bar(share: float) -> Text:
+    eighths = round(share * _BAR_WIDTH * 8)
+    bar = "█" * (eighths // 8) + (_EIGHTHS[eighths % 8] if eighths % 8 else "")
+    return Text.assemble((f"{bar:<{_BAR_WIDTH}}", "blue"), f"{share:5.0%}")

@@ -1,0 +1,64 @@
+"""qrn explain"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import tyro
+from rich.markup import escape
+
+from query_reduction.cli.output import console, notes, print_json
+from query_reduction.cli.story_input import sentences_from
+from query_reduction.files import write_atomically
+from query_reduction.interpret import html, picture
+from query_reduction.interpret.terminal import gate_table
+from query_reduction.reader import load
+
+__all__ = ["Explain"]
+
+
+@dataclass(frozen=True)
+class Explain:
+    """Show how a trained model came to an answer: gates, reduced queries and what each sentence contributed.
+
+    Without --html, --png, --svg or --json the picture is drawn in the terminal.
+    """
+
+    model: Annotated[str, tyro.conf.Positional]
+    """A model file, the folder of a training run, or the name of a ready model ('qrn models' lists them)."""
+    question: str
+    """The question."""
+    story: str | None = None
+    """A text file with one sentence a line (or a bAbI or .jsonl file: its first story); - reads standard input."""
+    html: Path | None = None
+    """Write one standalone HTML file."""
+    png: Path | None = None
+    """Write a picture in the paper's layout."""
+    svg: Path | None = None
+    """Write the same picture as SVG."""
+    sentences: int = 30
+    """How many sentences of a long story the terminal and the pictures show: those that contributed most."""
+    vectors: bool = False
+    """With --json: candidates, reduced queries and every unit of vector gates, too."""
+    json: bool = False
+    """Print the trace as one JSON object."""
+
+    def run(self) -> int:
+        """Explain one answer."""
+        trace = load(self.model).trace(sentences_from(self.story), self.question)
+        if self.html:
+            write_atomically(self.html, html.page(trace))
+        for path in (self.png, self.svg):
+            if path:
+                picture.write_picture(trace, path, most=self.sentences)
+        written = [path for path in (self.html, self.png, self.svg) if path]
+        if self.json:
+            print_json(trace.as_json(vectors=self.vectors))
+        elif written:
+            notes.print(f"{trace.answer} ({trace.confidence:.0%} sure): {', '.join(map(str, written))}", markup=False)
+        else:
+            console.print(f"[bold]{escape(trace.answer)}[/]  ({trace.confidence:.0%} sure)")
+            console.print(gate_table(trace, most=self.sentences))
+        return 0

@@ -1,0 +1,69 @@
+"""Where a verb's story comes from: a file, standard input, or the keyboard."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from query_reduction.cli.output import notes
+from query_reduction.data.readers import read_file
+from query_reduction.errors import InputError
+
+__all__ = ["is_piped", "prompt", "sentences_from"]
+
+_MOST_BYTES = 50 * 1024 * 1024
+
+
+def is_piped(story: str | None) -> bool:
+    """Whether the story comes from standard input, which then cannot be asked for anything else."""
+    return story == "-" or (story is None and not sys.stdin.isatty())
+
+
+def sentences_from(story: str | None) -> list[str]:
+    """The story's sentences, one a line: of the named file, of standard input (-), or typed in."""
+    if is_piped(story):
+        sentences = _sentences(sys.stdin.read(_MOST_BYTES))
+        if not sentences:
+            raise InputError("no sentences on standard input; write one a line")
+        return sentences
+    if story is not None:
+        return _of_file(Path(story))
+    notes.print("Tell the story, one sentence a line; an empty line ends it.")
+    sentences = []
+    while sentence := prompt("> "):
+        sentences.append(sentence)
+    return sentences
+
+
+def prompt(text: str) -> str:
+    """A line from the keyboard; empty at the end of input."""
+    try:
+        return input(text).strip()
+    except EOFError:
+        return ""
+
+
+def _of_file(path: Path) -> list[str]:
+    if path.suffix == ".jsonl":
+        return list(read_file(path)[0].sentences)
+    try:
+        with path.open(encoding="utf-8-sig") as file:
+            text = file.read(_MOST_BYTES)
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: not UTF-8 text") from error
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror}") from error
+    sentences = _sentences(text)
+    if not sentences:
+        raise InputError(f"{path}: no sentences in this file; write one a line")
+    return sentences
+
+
+def _sentences(text: str) -> list[str]:
+    """One sentence a line. Of numbered (bAbI) lines the first story, without numbers and without its questions."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    split = [line.partition(" ") for line in lines]
+    if not all(number.isdecimal() and rest for number, _, rest in split):
+        return [line for line in lines if "\t" not in line]
+    ends = (place for place, (number, _, _) in enumerate(split) if place and int(number[:12]) == 1)
+    return [rest for _, _, rest in split[: next(ends, len(split))] if "\t" not in rest]
