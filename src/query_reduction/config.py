@@ -15,7 +15,9 @@ from query_reduction.errors import InputError
 
 __all__ = ["PRESETS", "ModelConfig", "Recipe", "parse_variant", "preset", "variant_name"]
 
-_VARIANT = re.compile(r"(?P<layers>[1-9]\d?)(?P<reset>r?)(?P<vector>v?)(?:(?:d|(?<=[rv]))(?P<dimension>[1-9]\d{0,3}))?")
+_VARIANT = re.compile(
+    r"(?P<layers>[1-9]\d?)(?P<reset>r?)(?P<vector>v?)(?:(?:d|(?<=[rv]))(?P<dimension>[1-9]\d{0,3}))?(?P<names>[+c]?)"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +43,23 @@ class ModelConfig:
     """The J of the position encoder: the longest sentence of the task (original) or the sentence's own length."""
     memory: int = 50
     """Read only the last so many sentences of a story; 0 reads all."""
+    head: Literal["answers", "responses", "slots"] = "answers"
+    """The output: one classifier of whole answers (stories); word after word among the candidates (dialogs, paper);
+    independent fixed slots (dialogs, original)."""
+    match: Literal["none", "paper", "original"] = "none"
+    """Dialogs: two features of a candidate word. paper = found in the context, found in the question; original =
+    found in either, mentioned last of its kind."""
+    copying: bool = False
+    """Dialogs: the network reads and says kinds of names (a place, a cuisine); which name is meant is chosen by a
+    ranking learned from the training dialogs, so that names never seen can be read and said."""
+    marks: Literal["none", "speaker", "speaker+time"] = "none"
+    """Dialogs: add words to each utterance that say who speaks, and in which turn."""
 
     def __post_init__(self) -> None:
         if self.layers < 1 or self.dimension < 1 or self.memory < 0:
             raise InputError("layers and dimension must be at least 1, memory at least 0")
+        if self.match != "none" and self.head == "answers":
+            raise InputError("match needs --head responses or --head slots")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +78,9 @@ class Recipe:
     """Weight decay: l2/2 times the squared norm is added to the loss."""
     l2_counting: Literal["per-use", "once"] = "per-use"
     """Count a weight shared by several layers once per layer (original) or once."""
+    batch_loss: Literal["mean", "sum"] = "mean"
+    """The loss of a step is the mean over its questions (stories) or their sum (the original's dialogs, where
+    weight decay therefore counts so much less)."""
     max_epochs: int = 500
     """Stop after so many epochs at the latest."""
     evaluate_every: int = 10
@@ -104,10 +122,19 @@ _PAPER = (
 PRESETS: dict[str, tuple[ModelConfig, Recipe]] = {
     "original": _ORIGINAL,
     "original-10k": (_ORIGINAL[0], replace(_ORIGINAL[1], batch=128, learning_rate=0.1, l2=0.0005)),
+    "dialog": (
+        replace(_ORIGINAL[0], head="responses", memory=100),
+        replace(_ORIGINAL[1], batch_loss="sum", max_epochs=50, evaluate_every=5, vocabulary="all"),
+    ),
+    "dialog-slots": (
+        replace(_ORIGINAL[0], head="slots", memory=100),
+        replace(_ORIGINAL[1], batch_loss="sum", max_epochs=50, evaluate_every=5, vocabulary="all"),
+    ),
     "paper": _PAPER,
     "paper-10k": (_PAPER[0], replace(_PAPER[1], batch=128, learning_rate=0.1, l2=0.0005, restarts=50)),
 }
-"""Named settings; the ``-10k`` ones are for training sets of about ten thousand questions."""
+"""Named settings; the ``-10k`` ones are for training sets of about ten thousand questions, ``dialog`` for
+conversations (``dialog-slots`` with the output of the original code)."""
 
 
 def preset(name: str, variant: str = "2r") -> tuple[ModelConfig, Recipe]:
@@ -119,16 +146,23 @@ def preset(name: str, variant: str = "2r") -> tuple[ModelConfig, Recipe]:
 
 
 def parse_variant(name: str, base: ModelConfig | None = None) -> ModelConfig:
-    """Build the network the paper calls ``2r``, ``6r200``, ``2rv``…: layers, r(eset), v(ector gates), dimension."""
+    """Build the network the paper calls ``2r``, ``6r200``, ``2rv``…: layers, r(eset), v(ector gates), dimension.
+
+    For dialogs a ``+`` adds match, as the original code has it, and a ``c`` copying.
+    """
     match = _VARIANT.fullmatch(name)
     if match is None:
-        raise InputError(f"no variant {name!r}; write layers, then r, v, dimension as wanted: 1r, 2, 2r, 2rv, 6r200")
+        raise InputError(
+            f"no variant {name!r}; write layers, then r, v, dimension as wanted: 1r, 2, 2r, 2rv, 6r200, 2r+"
+        )
     return replace(
         base or ModelConfig(),
         layers=int(match["layers"]),
         reset_gate=bool(match["reset"]),
         vector_gates=bool(match["vector"]),
         dimension=int(match["dimension"] or 50),
+        match="original" if match["names"] == "+" else "none",
+        copying=match["names"] == "c",
     )
 
 
@@ -137,4 +171,5 @@ def variant_name(config: ModelConfig) -> str:
     letters = "r" * config.reset_gate + "v" * config.vector_gates
     # A d keeps the dimension apart from the number of layers where no other letter does.
     dimension = "" if config.dimension == 50 else f"{'' if letters else 'd'}{config.dimension}"
-    return f"{config.layers}{letters}{dimension}"
+    names = "c" if config.copying else "+" if config.match != "none" else ""
+    return f"{config.layers}{letters}{dimension}{names}"

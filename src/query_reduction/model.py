@@ -1,4 +1,4 @@
-"""The whole network on one page: position encoder, QRN unit, stacked layers, answer head.
+"""The whole network on one page: position encoder, QRN unit, stacked layers; ``heads`` gives the answer.
 
 Several restarts of one network train as one: every parameter has a leading ``restart`` dimension, and nothing
 ever mixes restarts. A single network is a stack of one. Equation numbers are those of Seo et al., "Query-Reduction
@@ -20,6 +20,8 @@ from torch import Tensor, nn
 from query_reduction import fused_reader
 from query_reduction.config import ModelConfig
 from query_reduction.data.batch import Batch
+from query_reduction.data.vocabulary import Vocabulary
+from query_reduction.heads import build_head
 from query_reduction.scan import scan
 
 __all__ = ["LayerTrace", "QueryReductionNetwork", "position_weights"]
@@ -58,6 +60,7 @@ class QueryReductionNetwork(nn.Module):
         answer_count: int,
         *,
         longest_sentence: int,
+        vocabulary: Vocabulary | None = None,
         restarts: Sequence[int] = (0,),
         seed: int = 0,
     ) -> None:
@@ -66,6 +69,7 @@ class QueryReductionNetwork(nn.Module):
         self.longest_sentence = longest_sentence
         self.fused = fused_reader.available()
         self.scan_backend = "associative"
+        self.head = build_head(config, answer_count, vocabulary)
         d = config.dimension
         gate = d if config.vector_gates else 1
         own = 1 if config.tied else config.layers
@@ -76,7 +80,7 @@ class QueryReductionNetwork(nn.Module):
             "candidate_bias": (own, d),
             "update_weight": (own, gate, d),
             "update_bias": (own, gate),
-            "answer_weight": (answer_count, d),
+            **self.head.shapes(d),
         }
         if config.reset_gate and config.layers > 1:
             own_reset = 1 if config.tied else config.layers - 1
@@ -100,12 +104,22 @@ class QueryReductionNetwork(nn.Module):
     reset_weight: Float[Tensor, "restart layer 2 gate dim"]
     reset_bias: Float[Tensor, "restart layer 2 gate"]
     answer_weight: Float[Tensor, "restart answer dim"]
+    answer_current: Float[Tensor, "restart word dim"]
+    answer_match: Float[Tensor, "restart position 2 dim"]
 
     def forward(self, batch: Batch) -> Float[Tensor, "restart batch answer"]:
         """Scores of every answer."""
+        return self.score(self.reduce(batch), batch)
+
+    def losses(self, batch: Batch) -> Float[Tensor, "restart batch"]:
+        """Cross entropy of every right answer."""
+        return self.head.losses(self, self.reduce(batch), batch)
+
+    def reduce(self, batch: Batch) -> Float[Tensor, "restart batch dim"]:
+        """The answer vector: every question reduced over its story."""
         table = self.encode(batch.words)
         query = table[:, batch.questions.long()]
-        return self.score(self.read(table, query, batch.stories, batch.lengths))
+        return self.read(table, query, batch.stories, batch.lengths)
 
     def encode(self, words: Int[Tensor, "sentence word"]) -> Float[Tensor, "restart sentence dim"]:
         """Sentence vectors by the position encoder; one embedding serves sentences and questions."""
@@ -135,9 +149,11 @@ class QueryReductionNetwork(nn.Module):
             return torch.zeros_like(query)
         return q.gather(2, last).squeeze(2)
 
-    def score(self, reduced: Float[Tensor, "restart batch dim"]) -> Float[Tensor, "restart batch answer"]:
-        """The answer head: a single-layer classifier without bias."""
-        return reduced @ self.answer_weight.transpose(1, 2)
+    def score(
+        self, reduced: Float[Tensor, "restart batch dim"], batch: Batch | None = None
+    ) -> Float[Tensor, "restart batch answer"]:
+        """Scores of every answer from answer vectors; match features count only if the stories are given, too."""
+        return self.head.scores(self, reduced, batch)
 
     def _layer(
         self,
@@ -194,7 +210,7 @@ def _initial(name: str, shape: tuple[int, ...], config: ModelConfig, generator: 
     if name.endswith("bias"):
         return torch.zeros(shape)
     d = config.dimension
-    if name in ("embedding", "answer_weight"):
+    if name == "embedding" or name.startswith("answer"):
         if config.init == "paper":
             weight = torch.randn(shape, generator=generator) / math.sqrt(d)
         else:

@@ -103,9 +103,7 @@ def test_a_word_is_chosen_by_reduced_query_and_current_word() -> None:
     torch.testing.assert_close(net.score(reduced)[0, :, 3], expected)
 
 
-_responses = st.lists(
-    st.lists(st.sampled_from("abc"), max_size=4).map(tuple), min_size=1, max_size=30, unique=True
-)
+_responses = st.lists(st.lists(st.sampled_from("abc"), max_size=4).map(tuple), min_size=1, max_size=30, unique=True)
 
 
 @settings(deadline=None)
@@ -140,7 +138,9 @@ def test_match_lets_a_name_never_seen_win() -> None:
     reduced = torch.ones(1, 3, 5, dtype=torch.float64)
     names = net.head.scores(net, reduced, questions)[0, 1]  # type: ignore[arg-type]
     # b_place was mentioned after a_place.
-    assert names[CANDIDATES.index("here it is b_place_phone")] > names[CANDIDATES.index("here it is a_place_phone")] + 10
+    assert (
+        names[CANDIDATES.index("here it is b_place_phone")] > names[CANDIDATES.index("here it is a_place_phone")] + 10
+    )
 
 
 def test_pieces_and_places() -> None:

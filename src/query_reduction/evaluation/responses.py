@@ -7,17 +7,13 @@ right. Per-dialog accuracy counts dialogs in which every response is right.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
+from query_reduction.data.slots import cut
 from query_reduction.data.stories import Story
 
-__all__ = ["ResponseScores", "cut", "same", "score_responses"]
-
-API_CALL = "api_call"
-# A name is a word with an underscore; one ending in what is told about it is two slots, the name and the ending.
-_NAME = re.compile(r"(?P<name>\w*?_\w+?)(?:_(?P<about>phone|address|post_code))?")
+__all__ = ["ResponseScores", "same", "score_responses"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,25 +32,6 @@ class ResponseScores:
     def as_json(self) -> dict[str, float | int]:
         """The scores by name."""
         return asdict(self)
-
-
-def cut(response: str) -> tuple[str, ...]:
-    """The slots of a response: the words of an api call; else the sentence without its names, and the names."""
-    words = response.lower().split()
-    if words[:1] == [API_CALL]:
-        return tuple(words)
-    slots: list[str] = []
-    said: list[str] = []
-    for word in words:
-        match = _NAME.fullmatch(word)
-        if match is None:
-            said.append(word)
-            continue
-        said.append("_")
-        slots.append(match["name"])
-        if match["about"]:
-            slots.append(match["about"])
-    return (" ".join(said), *slots)
 
 
 def same(response: str, other: str) -> bool:

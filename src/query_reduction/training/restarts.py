@@ -18,7 +18,6 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
-from torch.nn import functional
 
 from query_reduction.config import Recipe
 from query_reduction.data.encoding import EncodedQuestions
@@ -132,11 +131,9 @@ class RestartTrainer:
         for chosen in batches:
             batch = self._questions.batch(self.train[chosen])
             self._stack.zero_gradients()
-            scores = self.network(batch)
-            targets = batch.answers.long().expand(len(self._active), -1)
-            losses = functional.cross_entropy(scores.transpose(1, 2), targets, reduction="none").mean(1)
+            losses = self.network.losses(batch).mean(1)
             # Restarts share no parameter, so the sum's gradient is each one's own.
-            losses.sum().backward()
+            (losses.sum() * (len(chosen) if recipe.batch_loss == "sum" else 1)).backward()
             self._stack.step(learning_rate)
             total += losses.detach()
         return total / len(batches)

@@ -93,6 +93,6 @@ def _uses(name: str, config: ModelConfig, count_per_use: bool) -> int:
     """How often weight decay counts a parameter: biases never, a tied weight once, or once a layer (the original)."""
     if name.endswith("bias"):
         return 0
-    if not count_per_use or not config.tied or name in ("embedding", "answer_weight"):
+    if not count_per_use or not config.tied or name == "embedding" or name.startswith("answer"):
         return 1
     return config.layers - 1 if name.startswith("reset") else config.layers
