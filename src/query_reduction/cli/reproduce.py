@@ -71,7 +71,8 @@ class Reproduce:
         columns = experiment.chosen_columns([name for text in self.variants for name in text.split(",")])
         tasks = _tasks(experiment, self.tasks)
         store = ResultStore(self.out / "store")
-        complete, failures = True, []
+        complete = True
+        failures: list[str] = []
         if not self.report_only:
             complete, failures = self._sweep(experiment, columns, tasks, store)
         table = build_table(

@@ -51,6 +51,20 @@ class Experiment:
     """Task → rows of the table its test gives, where it is not just the task's own."""
     marked_tasks: tuple[str, ...] = ()
     """Averages are also given without these."""
+    averaged: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """Label → rows, where it is not just the average of all."""
+    counts_failed: bool = True
+    """Whether the table says how many tasks failed."""
+
+    def averages(self) -> dict[str, tuple[str, ...]]:
+        """The averages below the table: label → rows."""
+        if self.averaged:
+            return self.averaged
+        found = {"average": self.tasks}
+        if self.marked_tasks:
+            label = f"average without task {', '.join(self.marked_tasks)}"
+            found[label] = tuple(task for task in self.tasks if task not in self.marked_tasks)
+        return found
 
     def chosen_columns(self, variants: Sequence[str] | None) -> list[Column]:
         """The columns of these variants, or all."""

@@ -41,31 +41,27 @@ def cell_text(cell: dict[str, Any] | None) -> str:
     if cell is None:
         return "–"
     diverged = f", {cell['diverged']} diverged" if cell["diverged"] else ""
-    return f"{cell['error']:.1f} ({cell['mean']:.1f} ± {cell['std']:.1f}, {cell['restarts']}{diverged}){''.join(cell['marks'])}"
+    spread = f"{cell['mean']:.1f} ± {cell['std']:.1f}, {cell['restarts']}{diverged}"
+    return f"{cell['error']:.1f} ({spread}){''.join(cell['marks'])}"
 
 
 def summary_rows(table: dict[str, Any]) -> list[tuple[str, list[tuple[str, str]]]]:
     """Rows below the tasks: label, then (published, measured) a column."""
     rows: list[tuple[str, list[tuple[str, str]]]] = []
-    for key, suffix in (("summary", ""), ("summary_without_marked", " without marked rows")):
-        if not any(column.get(key) for column in table["columns"]):
-            continue
+    for label in table["averages"]:
         averages, failures = [], []
         for column in table["columns"]:
-            summary = column.get(key) or (column["summary"] if key != "summary" else None)
-            paper = column["published"]
-            if summary is None:
-                averages.append((_number(paper.get("average")), "–"))
-                failures.append((_number(paper.get("failed"), 0), "–"))
-                continue
-            whole = key == "summary" and len(summary["rows"]) == len(table["rows"]) and "average" in paper
-            published = paper["average"] if whole else summary["published_average"]
-            failed = paper["failed"] if whole and "failed" in paper else summary["published_failed"]
-            of = "" if len(summary["rows"]) == len(table["rows"]) else f" [{len(summary['rows'])} tasks]"
-            spread = f"{summary['average']:.1f} ({summary['mean']:.1f} ± {summary['std']:.1f}){of}"
-            averages.append((_number(published), spread))
-            failures.append((_number(failed, 0), f"{summary['failed']}{of}"))
-        rows += [(f"average{suffix}", averages), (f"failed{suffix}", failures)]
+            summary = column["summaries"][label]
+            of = "" if summary["complete"] or not summary["rows"] else f" [{len(summary['rows'])} tasks]"
+            ours, failed = "–", "–"
+            if summary["rows"]:
+                ours = f"{summary['average']:.1f} ({summary['mean']:.1f} ± {summary['std']:.1f}){of}"
+                failed = f"{summary['failed']}{of}"
+            averages.append((_number(summary["published_average"]), ours))
+            failures.append((_number(summary["published_failed"], 0), failed))
+        rows.append((label, averages))
+        if table["counts_failed"]:
+            rows.append((label.replace("average", "failed"), failures))
     return rows
 
 

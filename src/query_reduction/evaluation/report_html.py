@@ -62,7 +62,7 @@ def _chart(rows: list[str], column: dict[str, Any]) -> str:
     shown = [row for row in rows if row in column["measured"]]
     cells = [column["measured"][row] for row in shown]
     published = [column["published"].get(row, 0.0) for row in shown]
-    top = max([5.0, *published, *(max(cell["errors"]) for cell in cells)])
+    top: float = max([5.0, *published, *(max(cell["errors"]) for cell in cells)])
     width = _LEFT + _BAND * len(shown) + 10
 
     def y(error: float) -> float:

@@ -6,24 +6,32 @@ Every report (Markdown, LaTeX, CSV, HTML, README) is a rendering of this one val
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from query_reduction.config import ModelConfig, Recipe
 from query_reduction.errors import InputError
 from query_reduction.evaluation.experiments import JOINT, Column, Experiment
 from query_reduction.evaluation.published import published
 from query_reduction.training.probe import agree
-from query_reduction.training.store import Origin, ResultStore, StoredSetting
+from query_reduction.training.store import Origin, ResultStore
 from query_reduction.training.trials import RestartResult, Setting
 
 __all__ = ["FAILED_ABOVE", "build_table", "choose", "measure_cell"]
 
 FAILED_ABOVE = 5.0
 """A task counts as failed above this error, in percent."""
+_ROUNDING = 0.11
 _BASELINES = ("LSTM", "N2N", "DMN+", "GMemN2N", "DNC")
+
+
+@dataclass(frozen=True, slots=True)
+class _View:
+    """Which of the stored results are looked at."""
+
+    restarts: int | None
+    mix: bool
 
 
 def choose(results: Sequence[RestartResult], keep: str) -> RestartResult:
@@ -50,13 +58,18 @@ def build_table(
 ) -> dict[str, Any]:
     """The table, as far as the store has it; ``restarts`` looks only at the first so many."""
     wanted = list(tasks) if tasks is not None else list(experiment.tasks)
+    view = _View(restarts, mix)
     notes: dict[str, str] = {}
     shown = []
+    data: dict[str, set[str]] = {}
     for column in columns if columns is not None else experiment.columns:
-        model, recipe = experiment.settings(column, preset)
-        cells = _column_cells(store, experiment, column, model, recipe, wanted, restarts, mix, notes)
-        for measure in experiment.measures:
-            shown.append(_column_json(experiment, column, measure, cells, wanted))
+        cells = {}
+        for task in [JOINT] if column.joint else wanted:
+            found = _find(store, experiment, column, task, preset, view)
+            if found:
+                cells[task] = found
+                data.setdefault(task, set()).add(found.setting["data"])
+        shown += [_column_json(experiment, column, measure, cells, wanted, notes) for measure in experiment.measures]
     values = published()
     return {
         "table": experiment.name,
@@ -65,14 +78,34 @@ def build_table(
         "source": values.source,
         "unit": values.unit,
         "rows": [row for task in wanted for row in experiment.rows.get(task, (task,))],
+        "averages": list(experiment.averages()),
+        "counts_failed": experiment.counts_failed,
         "columns": shown,
         "baselines": {
             name: values.column(experiment.name, name)
             for name in values.tables.get(experiment.name, {})
             if name.rstrip("+") in _BASELINES or name in _BASELINES
         },
-        "notes": [f"{mark} {text}" for text, mark in sorted(notes.items(), key=lambda item: item[1])],
+        "notes": [f"{mark} {text}" for text, mark in notes.items()]
+        + [f"Task {task}: the columns are of different data." for task, sums in data.items() if len(sums) > 1]
+        + _misprints(experiment, shown),
     }
+
+
+def _misprints(experiment: Experiment, columns: list[dict[str, Any]]) -> list[str]:
+    """Where an average the paper prints is not that of its own rows."""
+    found = {}
+    for column in columns:
+        for label, rows in experiment.averages().items():
+            paper = column["published"]
+            if label in paper and all(row in paper for row in rows):
+                own = float(np.mean([paper[row] for row in rows]))
+                if abs(own - paper[label]) > _ROUNDING:
+                    name = column["name"]
+                    found[name, label] = (
+                        f"The paper prints {paper[label]} as {label} of {name}; its rows give {own:.1f}."
+                    )
+    return list(found.values())
 
 
 def measure_cell(results: Sequence[RestartResult], keep: str, measure: str, row: str) -> dict[str, Any] | None:
@@ -94,103 +127,106 @@ def measure_cell(results: Sequence[RestartResult], keep: str, measure: str, row:
     }
 
 
-def _column_cells(
-    store: ResultStore,
-    experiment: Experiment,
-    column: Column,
-    model: ModelConfig,
-    recipe: Recipe,
-    tasks: list[str],
-    restarts: int | None,
-    mix: bool,
-    notes: dict[str, str],
-) -> dict[str, tuple[list[RestartResult], list[str], dict[str, Any]]]:
-    """Task → results, marks, and where they come from."""
-    found: dict[str, tuple[StoredSetting, Origin, list[RestartResult]]] = {}
-    for task in [JOINT] if column.joint else tasks:
-        wanted = Setting(experiment.name, column.variant, task, model, recipe, "")
-        fitting = [
-            stored
-            for stored in store.settings(experiment.name, column.variant, task)
-            if replace(wanted, data=stored.setting["data"]).same_as(stored.setting)
-        ]
-        groups = [(origin, results, stored) for stored in fitting for origin, results in stored.groups()]
-        if not groups:
-            continue
-        origin, results, stored = max(groups, key=lambda group: group[0].date)
-        if mix:
-            for _, others, other in groups:
-                results = (others | results) if other is stored else results
-        chosen = [result for result in results.values() if restarts is None or result.restart < restarts]
-        if chosen:
-            found[task] = stored, origin, chosen
-    if not found:
-        return {}
-    latest = max((origin for _, origin, _ in found.values()), key=lambda origin: origin.date)
-    cells = {}
-    for task, (stored, origin, results) in found.items():
-        marks = []
-        if stored.setting["data_note"]:
-            marks.append(_mark(notes, stored.setting["data_note"]))
-        by_code = {number for result, number in stored.results if result in results}
-        codes = [stored.origins[number] for number in sorted(by_code)]
-        if not all(agree(code.probe, latest.probe) for code in codes):
-            commits = ", ".join(sorted({(code.commit or "unknown")[:12] for code in codes}))
-            marks.append(_mark(notes, f"computed by code that gives other numbers than the rest (commit {commits})"))
-        about = {
-            "seconds": max((result.seconds for result in results), default=0.0),
-            "commits": sorted({(code.commit or "unknown") for code in codes}),
-            "keep": stored.setting["recipe"]["keep"],
-            "data": stored.setting["data"],
-        }
-        cells[task] = results, marks, about
-    return cells
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What the store has for a cell: results, the setting, and the origins of the results."""
+
+    results: list[RestartResult]
+    setting: dict[str, Any]
+    origins: list[Origin]
+
+    @property
+    def latest(self) -> Origin:
+        return max(self.origins, key=lambda origin: origin.date)
+
+
+def _find(
+    store: ResultStore, experiment: Experiment, column: Column, task: str, preset: str | None, view: _View
+) -> _Found | None:
+    """The results of the latest code (with ``mix``, of all code) on the latest data for a cell."""
+    model, recipe = experiment.settings(column, preset)
+    wanted = Setting(experiment.name, column.variant, task, model, recipe, "")
+    groups = [
+        (origin.date, stored, results)
+        for stored in store.settings(experiment.name, column.variant, task)
+        if replace(wanted, data=stored.setting["data"]).same_as(stored.setting)
+        for origin, results in stored.groups()
+    ]
+    if not groups:
+        return None
+    _, stored, results = max(groups, key=lambda group: group[0])
+    if view.mix:
+        for _, others in reversed(stored.groups()):
+            results = others | results
+    chosen = [result for result in results.values() if view.restarts is None or result.restart < view.restarts]
+    used = sorted({origin for result, origin in stored.results if result in chosen})
+    return _Found(chosen, stored.setting, [stored.origins[number] for number in used]) if chosen else None
+
+
+def _marks(found: _Found, latest: Origin, notes: dict[str, str]) -> list[str]:
+    """The signs of what is to be said about a cell."""
+    marks = []
+    if found.setting["data_note"]:
+        marks.append(_mark(notes, found.setting["data_note"]))
+    if not all(agree(origin.probe, latest.probe) for origin in found.origins):
+        commits = ", ".join(sorted({(origin.commit or "unknown")[:12] for origin in found.origins}))
+        marks.append(_mark(notes, f"computed by code that gives other numbers than the rest (commit {commits})"))
+    return marks
 
 
 def _column_json(
     experiment: Experiment,
     column: Column,
     measure: str,
-    cells: dict[str, tuple[list[RestartResult], list[str], dict[str, Any]]],
+    cells: dict[str, _Found],
     tasks: list[str],
+    notes: dict[str, str],
 ) -> dict[str, Any]:
     paper = published().column(experiment.name, column.name)
     measured: dict[str, dict[str, Any]] = {}
+    latest = max((found.latest for found in cells.values()), key=lambda origin: origin.date, default=None)
     for task in tasks:
-        results, marks, about = cells.get(JOINT if column.joint else task, ([], [], {}))
+        found = cells.get(JOINT if column.joint else task)
+        if found is None or latest is None:
+            continue
+        marks = _marks(found, latest, notes)
         for row in experiment.rows.get(task, (task,)):
-            cell = measure_cell(results, about["keep"], measure, row) if results else None
+            cell = measure_cell(found.results, found.setting["recipe"]["keep"], measure, row)
             if cell:
                 measured[row] = cell | {"marks": marks}
-    value: dict[str, Any] = {
+    origins = [origin for found in cells.values() for origin in found.origins]
+    times = [max(result.seconds for result in found.results) for found in cells.values()]
+    return {
         "name": column.name,
         "measure": measure,
         "published": paper,
         "measured": measured,
-        "summary": _summary(measured, paper, list(measured)),
-        "seconds": round(sum(about["seconds"] for _, _, about in cells.values()), 1),
-        "commits": sorted({commit for _, _, about in cells.values() for commit in about["commits"]}),
+        "summaries": {label: _summary(measured, paper, rows, label) for label, rows in experiment.averages().items()},
+        "seconds": round(sum(times), 1),
+        "commits": sorted({origin.commit or "unknown" for origin in origins}),
     }
-    unmarked = [row for row in measured if row not in experiment.marked_tasks]
-    if len(unmarked) < len(measured) and unmarked:
-        value["summary_without_marked"] = _summary(measured, paper, unmarked)
-    return value
 
 
-def _summary(measured: dict[str, dict[str, Any]], paper: dict[str, float], rows: list[str]) -> dict[str, Any] | None:
-    """Average and failed over these rows, ours and the paper's over the same ones."""
-    if not rows:
-        return None
-    errors = [measured[row]["error"] for row in rows]
-    theirs = [paper[row] for row in rows if row in paper]
+def _summary(
+    measured: dict[str, dict[str, Any]], paper: dict[str, float], rows: Sequence[str], label: str
+) -> dict[str, Any]:
+    """Average and failed over those of the rows that are measured, ours and the paper's over the same ones."""
+    have = [row for row in rows if row in measured]
+    theirs = [paper[row] for row in (have or rows) if row in paper]
+    complete = not have or len(have) == len(rows)
+    # The paper's average is taken as it is printed, where it is of the same rows.
+    printed = paper.get(label) if complete else None
+    mean = round(float(np.mean(theirs)), 4) if theirs and len(theirs) == len(have or rows) else None
+    cells = [measured[row] for row in have]
     return {
-        "rows": rows,
-        "average": round(float(np.mean(errors)), 4),
-        "failed": sum(error > FAILED_ABOVE for error in errors),
-        "mean": round(float(np.mean([measured[row]["mean"] for row in rows])), 4),
-        "std": round(float(np.mean([measured[row]["std"] for row in rows])), 4),
-        "published_average": round(float(np.mean(theirs)), 4) if len(theirs) == len(rows) else None,
-        "published_failed": sum(error > FAILED_ABOVE for error in theirs) if len(theirs) == len(rows) else None,
+        "rows": have,
+        "complete": len(have) == len(rows),
+        "average": round(float(np.mean([cell["error"] for cell in cells])), 4) if cells else None,
+        "failed": sum(cell["error"] > FAILED_ABOVE for cell in cells) if cells else None,
+        "mean": round(float(np.mean([cell["mean"] for cell in cells])), 4) if cells else None,
+        "std": round(float(np.mean([cell["std"] for cell in cells])), 4) if cells else None,
+        "published_average": mean if printed is None else printed,
+        "published_failed": sum(error > FAILED_ABOVE for error in theirs) if mean is not None else None,
     }
 
 

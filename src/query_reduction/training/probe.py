@@ -34,7 +34,9 @@ def probe(model: ModelConfig, recipe: Recipe) -> tuple[float, ...]:
         recipe,
         batch=min(recipe.batch, 16),
         halve_every=2 if recipe.halve_every else 0,
-        evaluate_every=1 if recipe.evaluate_every < 10 else 2,
+        evaluate_every=1,
+        # Gentler, so that the first steps do not throw the network where all losses are alike.
+        learning_rate=recipe.learning_rate / 10,
         patience=2 if recipe.patience else 0,
         max_epochs=_EPOCHS,
         restarts=len(_RESTARTS),

@@ -119,7 +119,7 @@ def _work(pipe: Connection) -> None:
         nonlocal gone
         if not gone and pipe.poll():
             try:
-                return pipe.recv() == _STOP
+                return bool(pipe.recv() == _STOP)
             except (EOFError, OSError):
                 gone = True
         return gone
