@@ -5,7 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import torch
 from jaxtyping import install_import_hook
+
+# On a busy machine PyTorch's thread barriers cost more than all the tests.
+torch.set_num_threads(1)
 
 REAL_DATA = Path(__file__).parents[2] / "shared" / "data"
 

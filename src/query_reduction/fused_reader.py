@@ -15,6 +15,7 @@ from torch.autograd.function import once_differentiable
 from query_reduction import native
 from query_reduction.config import ModelConfig
 from query_reduction.native import EncoderCall, ReaderCall, Stacked
+from query_reduction.threads import native_threads
 
 if TYPE_CHECKING:
     from query_reduction.model import QueryReductionNetwork
@@ -111,7 +112,7 @@ def _reader_call(config: ModelConfig, stories: Tensor, lengths: Tensor, tensors:
         tied=config.tied,
         reset=config.reset_gate,
         vector=config.vector_gates,
-        threads=torch.get_num_threads(),
+        threads=native_threads(),
         forget_bias=config.forget_bias,
         stories=stories.data_ptr(),
         lengths=lengths.data_ptr(),
@@ -183,7 +184,7 @@ def _encoder_call(embedding: Tensor, words: Tensor, longest: int, table: Tensor)
         sentences=words.shape[0],
         longest=longest,
         dim=embedding.shape[2],
-        threads=torch.get_num_threads(),
+        threads=native_threads(),
         embedding=Stacked.of(embedding),
         table=Stacked.of(table),
     )

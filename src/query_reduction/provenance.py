@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import platform
 import shlex
 import subprocess
@@ -19,6 +18,8 @@ def provenance() -> dict[str, Any]:
     """Command line, version, commit (with a mark if files were changed since), and machine."""
     import torch
 
+    from query_reduction.threads import available_cores
+
     command = [Path(sys.argv[0]).name, *sys.argv[1:]] if sys.argv else []
     return {
         "command": shlex.join(command),
@@ -26,7 +27,7 @@ def provenance() -> dict[str, Any]:
         "commit": _commit(),
         "machine": {
             "processor": _processor(),
-            "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
+            "cores": available_cores(),
             "system": f"{platform.system()} {platform.machine()}",
             "python": platform.python_version(),
             "torch": torch.__version__,

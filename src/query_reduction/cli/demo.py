@@ -11,6 +11,7 @@ from query_reduction.config import preset
 from query_reduction.data.sources import load_parts
 from query_reduction.interpret.terminal import gate_table
 from query_reduction.reader import Reader
+from query_reduction.threads import available_cores, use_threads
 from query_reduction.training.run import Run, RunSettings
 
 __all__ = ["Demo"]
@@ -32,6 +33,7 @@ class Demo:
 
     def run(self) -> int:
         """The whole way of a question through the house."""
+        use_threads(available_cores())
         notes.print(f"telling {_QUESTIONS} questions that need two facts each …")
         parts = load_parts("generated", _TASK, questions=_QUESTIONS, seed=self.seed)
         model, recipe = preset("original", "2r")

@@ -129,7 +129,8 @@ class Reproduce:
         return complete, sweep.failures
 
     def _engine(self, jobs: list[Job]) -> Engine:
-        from query_reduction.training.workers import ProcessEngine, available_cores
+        from query_reduction.threads import available_cores
+        from query_reduction.training.workers import ProcessEngine
 
         return ProcessEngine(min(self.workers or available_cores(), len(jobs)))
 

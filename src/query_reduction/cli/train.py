@@ -13,6 +13,7 @@ from query_reduction.cli.progress import train_with_progress
 from query_reduction.config import ModelConfig, Recipe, preset, variant_name
 from query_reduction.data.sources import load_parts
 from query_reduction.errors import InputError
+from query_reduction.threads import available_cores, use_threads
 from query_reduction.training.checkpoint import MODEL_FILE, save_model
 from query_reduction.training.run import Run, RunSettings, is_finished, is_unfinished
 
@@ -43,6 +44,8 @@ class Train:
     """Go on with an interrupted run with the same options."""
     save_every: float = 5.0
     """Seconds between two savings of the state that --resume needs."""
+    threads: int = 0
+    """Threads to compute with; 0 means one a core."""
     tensorboard: Path | None = None
     """Also write the learning curves for TensorBoard, to this folder."""
     json: bool = False
@@ -65,6 +68,7 @@ class Train:
 
     def run(self) -> int:
         """Train, choose, test, report."""
+        use_threads(self.threads or available_cores())
         parts = load_parts(self.data, self.task, questions=self.questions, seed=self.recipe.seed)
         folder = self._folder(parts.name)
         about = f"{self.data} task {self.task}" if self.task else self.data

@@ -14,18 +14,14 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 
 from query_reduction.errors import InputError
+from query_reduction.threads import available_cores
 from query_reduction.training.sweep import Ended, Job
 from query_reduction.training.trials import Message, run_trial, use_one_thread
 
-__all__ = ["ProcessEngine", "available_cores"]
+__all__ = ["ProcessEngine"]
 
 _STOP = "stop"
 _THREAD_SETTINGS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "QRN_THREADS")
-
-
-def available_cores() -> int:
-    """Cores this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @dataclass(slots=True)
