@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from world_checks import assert_like_published, assert_proved, tell, tell_many
 
@@ -18,6 +18,7 @@ from query_reduction.worlds.solver import solve
 SEEDS = st.integers(0, 2**32)
 
 
+@settings(deadline=None)
 @given(SEEDS, st.none() | st.integers(2, 80), st.none() | st.integers(1, 30), st.none() | st.integers(2, 20))
 def test_deduction_follows_from_the_text(
     seed: int, sentences: int | None, people: int | None, animals: int | None
@@ -30,6 +31,7 @@ def test_deduction_follows_from_the_text(
     assert story == tell(15, seed, options)
 
 
+@settings(deadline=None)
 @given(SEEDS)
 def test_an_animal_is_told_of_before_anybody_is_one(seed: int) -> None:
     told: set[str] = set()
@@ -41,6 +43,7 @@ def test_an_animal_is_told_of_before_anybody_is_one(seed: int) -> None:
             assert plural[sentence.rstrip(".").split()[-1]] in told
 
 
+@settings(deadline=None)
 @given(SEEDS, st.none() | st.integers(3, 80), st.none() | st.integers(2, 30), st.none() | st.integers(2, 20))
 def test_induction_follows_from_the_text(
     seed: int, sentences: int | None, people: int | None, animals: int | None

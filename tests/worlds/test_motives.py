@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from world_checks import assert_like_published, assert_proved, tell
 
@@ -17,6 +17,7 @@ from query_reduction.worlds.solver import solve
 SEEDS = st.integers(0, 2**32)
 
 
+@settings(deadline=None)
 @given(SEEDS, st.none() | st.integers(1, 80), st.none() | st.integers(1, 30))
 def test_answers_follow_from_the_text(seed: int, sentences: int | None, people: int | None) -> None:
     options = WorldOptions(sentences=sentences, people=people)
@@ -28,6 +29,7 @@ def test_answers_follow_from_the_text(seed: int, sentences: int | None, people: 
     assert story == tell(20, seed, options)
 
 
+@settings(deadline=None)
 @given(SEEDS, st.integers(1, 30))
 def test_everybody_feels_and_goes_and_each_thing_is_taken_once(seed: int, people: int) -> None:
     sentences = tell(20, seed, WorldOptions(people=people)).sentences

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from world_checks import assert_like_published, assert_proved, tell, tell_many
 
@@ -21,6 +21,7 @@ from query_reduction.worlds.solver import solve
 SEEDS = st.integers(0, 2**32)
 
 
+@settings(deadline=None)
 @given(SEEDS, st.integers(3, 60))
 def test_a_map_is_a_tree_whose_spots_have_every_side_once(seed: int, count: int) -> None:
     spots = surrounded_path(seeded(seed), count).spots
@@ -39,6 +40,7 @@ def test_a_map_is_a_tree_whose_spots_have_every_side_once(seed: int, count: int)
         assert len({side for _, side, _, _ in neighbours}) == len(neighbours)
 
 
+@settings(deadline=None)
 @given(SEEDS, st.integers(3, 20), st.integers(0, 40))
 def test_every_link_of_a_map_is_told(seed: int, count: int, more: int) -> None:
     rng = seeded(seed)
@@ -56,6 +58,7 @@ def test_a_new_place_is_as_likely_on_every_free_side() -> None:
     assert abs(sum(middles) / 4000 - 2 / 8) < 0.03
 
 
+@settings(deadline=None)
 @given(SEEDS, st.none() | st.integers(1, 60), st.none() | st.integers(2, 40))
 def test_answers_follow_from_the_text(seed: int, sentences: int | None, places: int | None) -> None:
     options = WorldOptions(sentences=sentences, places=places)

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from world_checks import assert_like_published, assert_proved, tell, tell_many
 
@@ -19,6 +19,7 @@ from query_reduction.worlds.solver import solve
 SEEDS = st.integers(0, 2**32)
 
 
+@settings(deadline=None)
 @given(SEEDS, st.none() | st.integers(2, 60), st.none() | st.integers(3, 25))
 def test_positions_follow_from_the_text(seed: int, sentences: int | None, things: int | None) -> None:
     options = WorldOptions(sentences=sentences, things=things)
@@ -29,6 +30,7 @@ def test_positions_follow_from_the_text(seed: int, sentences: int | None, things
     assert story == tell(17, seed, options)
 
 
+@settings(deadline=None)
 @given(SEEDS, st.none() | st.integers(2, 60), st.none() | st.integers(3, 30))
 def test_sizes_follow_from_the_text(seed: int, sentences: int | None, things: int | None) -> None:
     options = WorldOptions(sentences=sentences, things=things)
@@ -43,6 +45,7 @@ def test_sizes_follow_from_the_text(seed: int, sentences: int | None, things: in
     assert story == tell(18, seed, options)
 
 
+@settings(deadline=None)
 @given(SEEDS, st.none() | st.integers(2, 60), st.none() | st.integers(3, 40))
 def test_paths_follow_from_the_text(seed: int, sentences: int | None, places: int | None) -> None:
     options = WorldOptions(sentences=sentences, places=places)
