@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import tyro
+from rich.table import Table
 
 from query_reduction.cli.output import console, print_json
 from query_reduction.data.encoding import encode_stories
@@ -15,6 +16,8 @@ from query_reduction.data.sources import load_parts
 from query_reduction.data.stories import Story
 from query_reduction.errors import InputError
 from query_reduction.evaluation.answers import error_by_task, evaluate
+from query_reduction.interpret.scoring import FIGURES, score_explanations
+from query_reduction.models import find_model
 from query_reduction.training.checkpoint import load_model
 
 __all__ = ["Evaluate"]
@@ -27,27 +30,29 @@ class Evaluate:
     Of a dataset the test part is used; of a single file, every question in it.
     """
 
-    model: Annotated[Path, tyro.conf.Positional]
-    """A model file, or the folder of a training run."""
+    model: Annotated[str, tyro.conf.Positional]
+    """A model file, the folder of a training run, or the name of a ready model ('qrn models' lists them)."""
     data: str = "generated"
     """generated, babi (or babi/en-10k …), or the path of a file or folder of stories."""
     task: str | None = None
     """Which bAbI task or tasks (2, 1-5, all)."""
     seed: int = 0
     """Decides which stories are generated."""
+    explanations: bool = False
+    """Also hold the sentences that contributed most against the supporting facts, where the data names them."""
     json: bool = False
     """Print the result as one JSON object."""
 
     def run(self) -> int:
         """Evaluate and report."""
-        saved = load_model(self.model)
+        saved = load_model(find_model(self.model))
         stories = self._stories()
         questions = encode_stories(stories, saved.vocabulary, saved.config.memory)
         if not len(questions):
             raise InputError(f"{self.data}: no test questions")
         outcome = evaluate(saved.network(), questions)
         result: dict[str, Any] = {
-            "model": str(self.model),
+            "model": self.model,
             "data": self.data,
             "questions": len(questions),
             "error": round(float(outcome.error[0]), 4),
@@ -56,6 +61,8 @@ class Evaluate:
             "unknown_words": saved.vocabulary.unknown_words(_distinct_texts(stories)),
             "error_by_task": error_by_task(questions, outcome.correct[0]),
         }
+        if self.explanations:
+            result["explanations"] = score_explanations(saved.network(), saved.vocabulary, stories)
         if self.json:
             print_json(result)
             return 0
@@ -67,6 +74,8 @@ class Evaluate:
             console.print(f"{result['answers_never_seen']} questions have answers the model never saw in training")
         if result["unknown_words"]:
             console.print(f"unknown words: {', '.join(result['unknown_words'][:20])}", markup=False)
+        if self.explanations:
+            _print_explanations(result["explanations"])
         return 0
 
     def _stories(self) -> list[Story]:
@@ -79,3 +88,19 @@ def _distinct_texts(stories: list[Story]) -> list[str]:
     """Sentences and questions, each once."""
     texts = (text for story in stories for text in (*story.sentences, *(q.text for q in story.questions)))
     return list(dict.fromkeys(texts))
+
+
+def _print_explanations(scores: dict[str, dict[str, Any]]) -> None:
+    """One row a task and ranking: the model's, and the two it has to beat."""
+    if not scores:
+        console.print("the data names no supporting facts to hold explanations against")
+        return
+    table = Table(title="sentences ranked by contribution against supporting facts, %", title_justify="left")
+    for title in ("task", "questions", "ranked by", *(figure.replace("_", " ") for figure in FIGURES)):
+        table.add_column(title, justify="left" if title == "ranked by" else "right")
+    for task, score in scores.items():
+        for ranked_by in ("model", "random", "recency"):
+            figures = [f"{score[ranked_by][figure]:.1f}" for figure in FIGURES]
+            first = (task, str(score["questions"])) if ranked_by == "model" else ("", "")
+            table.add_row(*first, ranked_by, *figures, end_section=ranked_by == "recency")
+    console.print(table)
