@@ -1,0 +1,54 @@
+"""Small settings, stories and stores for the tests of sweeps and tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from query_reduction.config import preset
+from query_reduction.data.sources import Parts
+from query_reduction.training.probe import _stories
+from query_reduction.training.store import Origin, ResultStore
+from query_reduction.training.sweep import Job, plan
+from query_reduction.training.trials import RestartResult, Setting
+
+
+def small_parts() -> Parts:
+    return Parts("small", _stories(0, 16), test=_stories(16, 20))
+
+
+def small_setting(task: str = "1", variant: str = "2r", epochs: int = 6, **options: object) -> Setting:
+    model, recipe = preset("original", variant)
+    recipe = replace(recipe, batch=8, max_epochs=epochs, evaluate_every=2, patience=4, learning_rate=0.1)
+    setting = Setting("qa-1k", variant, task, replace(model, dimension=10), recipe, small_parts().checksum(), "small")
+    return replace(setting, **options)  # type: ignore[arg-type]
+
+
+def origin(probe: tuple[float, ...] = (1.0, 2.0), commit: str = "abc", date: str = "2026-01-01T00:00:00") -> Origin:
+    return Origin(commit, "qrn reproduce", {"cores": 2}, "0.1", date, probe)
+
+
+def result(restart: int, test: float, dev_error: float | None = 0.0, dev_loss: float | None = 0.1) -> RestartResult:
+    return RestartResult(restart, 10, 10, dev_loss, dev_error, {"answer": {"1": test}}, 1.5)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> ResultStore:
+    return ResultStore(tmp_path / "store")
+
+
+@pytest.fixture
+def make_jobs(store: ResultStore, tmp_path: Path) -> Callable[..., list[Job]]:
+    def make(restarts: int, *, stack: int = 2, tasks: tuple[str, ...] = ("1",), epochs: int = 6) -> list[Job]:
+        jobs = []
+        for task in tasks:
+            setting = small_setting(task, epochs=epochs)
+            jobs += plan(
+                store, tmp_path / "unfinished", setting, range(restarts), origin(), small_parts, stack=stack, cost=1.0
+            )
+        return jobs
+
+    return make
