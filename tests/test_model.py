@@ -45,14 +45,21 @@ def by_hand(network: QueryReductionNetwork, batch: Batch) -> Iterator[list[float
         for j, word in enumerate(batch.words[row].tolist(), start=1):
             if word:
                 for k in range(1, d + 1):
-                    x[k - 1] += ((1 - k / d) + (j / network.longest_sentence) * (2 * k / d - 1)) * w["embedding"][word][k - 1]
+                    x[k - 1] += ((1 - k / d) + (j / network.longest_sentence) * (2 * k / d - 1)) * w["embedding"][word][
+                        k - 1
+                    ]
         return x
 
     def gate(weight: list[list[float]], bias: list[float], x: list[float], q: list[float], shift: float) -> list[float]:
-        values = [sigmoid(sum(a * b * e for a, b, e in zip(row, x, q, strict=True)) + b0 - shift) for row, b0 in zip(weight, bias, strict=True)]
+        values = [
+            sigmoid(sum(a * b * e for a, b, e in zip(row, x, q, strict=True)) + b0 - shift)
+            for row, b0 in zip(weight, bias, strict=True)
+        ]
         return values * d if len(values) == 1 else values
 
-    for question, story, length in zip(batch.questions.tolist(), batch.stories.tolist(), batch.lengths.tolist(), strict=True):
+    for question, story, length in zip(
+        batch.questions.tolist(), batch.stories.tolist(), batch.lengths.tolist(), strict=True
+    ):
         xs = [encode(row) for row in story[:length]]
         qs = [encode(question) for _ in xs]
         answer = [0.0] * d
@@ -64,7 +71,10 @@ def by_hand(network: QueryReductionNetwork, batch: Batch) -> Iterator[list[float
                 z = gate(w["update_weight"][own], w["update_bias"][own], x, q, c.forget_bias)
                 candidate = [
                     math.tanh(
-                        sum(q[i] * w["candidate_query"][own][i][e] + x[i] * w["candidate_sentence"][own][i][e] for i in range(d))
+                        sum(
+                            q[i] * w["candidate_query"][own][i][e] + x[i] * w["candidate_sentence"][own][i][e]
+                            for i in range(d)
+                        )
                         + w["candidate_bias"][own][e]
                     )
                     for e in range(d)

@@ -46,7 +46,10 @@ def one_line_error(capsys: pytest.CaptureFixture[str], *arguments: str, code: in
 
 
 def test_version_loads_nothing_heavy() -> None:
-    code = "import sys; from query_reduction.cli import main; main(['--version']); print('torch' in sys.modules, 'tyro' in sys.modules)"
+    code = (
+        "import sys; from query_reduction.cli import main; main(['--version']); "
+        "print('torch' in sys.modules, 'tyro' in sys.modules)"
+    )
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert out.splitlines()[0].startswith("qrn 0.")
     assert out.splitlines()[1] == "False False"
@@ -87,7 +90,9 @@ def test_train_result(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Non
     assert "finished run" in one_line_error(capsys, *arguments)
 
 
-def test_new_folder_each_time(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_new_folder_each_time(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     arguments = ("train", "--task", "1", "--questions", "50", *QUICK)
     folders = [run_json(capsys, *arguments)["folder"] for _ in range(2)]
@@ -98,7 +103,9 @@ def test_evaluate(capsys: pytest.CaptureFixture[str], model: Path, tmp_path: Pat
     result = run_json(capsys, "evaluate", str(model), "--task", "1")
     assert result["questions"] == 1000
     own = tmp_path / "own.jsonl"
-    own.write_text('{"sentences": ["Mary flew to Mars."], "questions": [{"question": "Where is Mary?", "answer": "Mars"}]}\n')
+    own.write_text(
+        '{"sentences": ["Mary flew to Mars."], "questions": [{"question": "Where is Mary?", "answer": "Mars"}]}\n'
+    )
     result = run_json(capsys, "evaluate", str(model), "--data", str(own))
     assert result["error"] == 100
     assert result["answers_never_seen"] == 1
@@ -174,7 +181,19 @@ def test_data_check(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
 
 
 def test_data_generate(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    run_json(capsys, "data", "generate", "--out", str(tmp_path), "--tasks", "1,2", "--questions", "50", "--held-out-questions", "20")
+    run_json(
+        capsys,
+        "data",
+        "generate",
+        "--out",
+        str(tmp_path),
+        "--tasks",
+        "1,2",
+        "--questions",
+        "50",
+        "--held-out-questions",
+        "20",
+    )
     result = run_json(capsys, "data", "check", str(tmp_path))
     assert [row["questions"] for row in result["files"]] == [20, 50, 20, 20, 50, 20]
     trained = run_json(capsys, "train", "--data", str(tmp_path), "--task", "1", "--out", str(tmp_path / "run"), *QUICK)
@@ -183,8 +202,23 @@ def test_data_generate(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> No
 
 def test_killed_run_resumes_to_the_same_numbers(tmp_path: Path) -> None:
     """kill -9 in the middle, twice, then --resume: bit for bit the result of a run that was left alone."""
-    options = ["--task", "1", "--questions", "400", "--restarts", "2", "--max-epochs", "60", "--patience", "0", "--variant", "2r20"]
-    whole = subprocess.run(qrn("train", *options, "--out", str(tmp_path / "whole"), "--json"), capture_output=True, text=True, check=True)
+    options = [
+        "--task",
+        "1",
+        "--questions",
+        "400",
+        "--restarts",
+        "2",
+        "--max-epochs",
+        "60",
+        "--patience",
+        "0",
+        "--variant",
+        "2r20",
+    ]
+    whole = subprocess.run(
+        qrn("train", *options, "--out", str(tmp_path / "whole"), "--json"), capture_output=True, text=True, check=True
+    )
     command = qrn("train", *options, "--out", str(tmp_path / "killed"), "--json", "--resume", "--save-every", "0")
     state = tmp_path / "killed" / "state.safetensors"
     for _ in range(2):
@@ -219,8 +253,24 @@ def test_interrupt_keeps_what_is_done(tmp_path: Path) -> None:
 
 def test_full_disk_is_one_line(tmp_path: Path) -> None:
     """A limit on file size is the full disk any user can make."""
-    limit = "import resource, signal, sys; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000)); from query_reduction.cli import main; sys.exit(main(sys.argv[1:]))"
-    command = [sys.executable, "-c", limit, "train", "--task", "1", "--questions", "50", "--out", str(tmp_path / "run"), *QUICK]
+    limit = (
+        "import resource, signal, sys; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); "
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000)); "
+        "from query_reduction.cli import main; sys.exit(main(sys.argv[1:]))"
+    )
+    command = [
+        sys.executable,
+        "-c",
+        limit,
+        "train",
+        "--task",
+        "1",
+        "--questions",
+        "50",
+        "--out",
+        str(tmp_path / "run"),
+        *QUICK,
+    ]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 1
     assert "cannot write" in done.stderr

@@ -28,7 +28,11 @@ def test_batch_spells_the_stories(story_file: Path) -> None:
     assert seen[0] == ["John took the apple"]
     assert seen[1] == ["Mary got the milk", "Mary went to the garden", "John went to the office"]
     assert seen[2] == seen[1][:2]
-    assert [spell(row) for row in batch.questions.tolist()] == ["Where is the apple", "Where is John", "Where is the milk"]
+    assert [spell(row) for row in batch.questions.tolist()] == [
+        "Where is the apple",
+        "Where is John",
+        "Where is the milk",
+    ]
     answers = [vocabulary.answers[number] for number in batch.answers.tolist()]
     assert answers == ["nowhere,yet", "office", "garden"]
 
@@ -51,7 +55,11 @@ def test_memory_keeps_the_last_sentences() -> None:
 def test_unknown_words_and_answers() -> None:
     known = Story(("Mary left.",), (Question("Who left?", "Mary", 1),))
     vocabulary = Vocabulary.from_stories([known])
-    assert vocabulary.numbers("Mary xyzzy left") == [vocabulary.numbers("Mary")[0], UNKNOWN_WORD, vocabulary.numbers("left")[0]]
+    assert vocabulary.numbers("Mary xyzzy left") == [
+        vocabulary.numbers("Mary")[0],
+        UNKNOWN_WORD,
+        vocabulary.numbers("left")[0],
+    ]
     assert vocabulary.unknown_words(["Mary xyzzy", "plugh xyzzy"]) == ["xyzzy", "plugh"]
     assert vocabulary.answer_number("nobody") == -1
 

@@ -70,7 +70,12 @@ def test_weights_that_do_not_fit(model: SavedModel, tmp_path: Path) -> None:
 
 def test_header_that_lies(model: SavedModel, tmp_path: Path) -> None:
     path = tmp_path / "model.safetensors"
-    metadata = {"format": "query-reduction model 1", "config": json.dumps({"layers": "many"}), "vocabulary": "{}", "card": "{}"}
+    metadata = {
+        "format": "query-reduction model 1",
+        "config": json.dumps({"layers": "many"}),
+        "vocabulary": "{}",
+        "card": "{}",
+    }
     save_file(dict(model.weights), path, metadata)
     with pytest.raises(InputError, match="do not fit"):
         load_model(path)

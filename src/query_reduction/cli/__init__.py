@@ -22,6 +22,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "evaluate": ("evaluate:Evaluate", "test a trained model"),
     "ask": ("ask:Ask", "ask a trained model about a story"),
     "explain": ("explain:Explain", "show how a model came to its answer: terminal, HTML, PNG, SVG, JSON"),
+    "serve": ("serve:Serve", "a web page and JSON API for trained models"),
     "models": ("models:Models", "list the models that came with the package"),
     "reproduce": ("reproduce:Reproduce", "the paper's tables, published and measured side by side"),
     "demo": ("demo:Demo", "generate stories, train, answer and show the gates, in under a minute"),

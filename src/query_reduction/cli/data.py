@@ -98,7 +98,8 @@ class CheckData:
         for row in rows:
             console.print(
                 f"{row['file']}: {row['stories']} stories, {row['sentences']} sentences ({row['distinct_sentences']} "
-                f"distinct, longest story {row['longest_story']}), {row['questions']} questions, {row['answers']} answers",
+                f"distinct, longest story {row['longest_story']}), {row['questions']} questions, "
+                f"{row['answers']} answers",
                 markup=False,
             )
         for problem in problems[:_PROBLEMS_SHOWN]:

@@ -78,7 +78,9 @@ class Train:
         if not train_with_progress(run):
             if run.best().weights:
                 save_model(folder / MODEL_FILE, run.model(run.best(), {"finished": False}))
-            notes.print(f"stopped at epoch {run.trainer.epoch}; go on with the same command and --resume --out {folder}")
+            notes.print(
+                f"stopped at epoch {run.trainer.epoch}; go on with the same command and --resume --out {folder}"
+            )
             return 130
         result = run.finish()
         if self.json:

@@ -114,7 +114,9 @@ def _take_line(story: _StoryBeingRead, number: int, text: str) -> str:
         if position is None:
             return f"supporting fact {fact!r} is not an earlier sentence of this story"
         support.append(position)
-    story.questions.append(Question(sys.intern(question.strip()), sys.intern(answer.strip()), len(story.sentences), tuple(support)))
+    story.questions.append(
+        Question(sys.intern(question.strip()), sys.intern(answer.strip()), len(story.sentences), tuple(support))
+    )
     return ""
 
 

@@ -79,7 +79,9 @@ class EncodedQuestions:
             answers=torch.from_numpy(self.answers[chosen]),
         )
 
-    def batches(self, size: int, chosen: NDArray[np.integer] | None = None) -> Iterator[tuple[NDArray[np.integer], Batch]]:
+    def batches(
+        self, size: int, chosen: NDArray[np.integer] | None = None
+    ) -> Iterator[tuple[NDArray[np.integer], Batch]]:
         """All (or the chosen) questions in batches, those with stories of like length together."""
         order = np.arange(len(self)) if chosen is None else chosen
         order = order[np.argsort(self.stories.length[order], kind="stable")]

@@ -29,7 +29,8 @@ class Evaluation:
     @property
     def error(self) -> NDArray[np.float64]:
         """Error of each restart in percent; an answer never seen in training counts as wrong."""
-        return 100 * (1 - self.correct.mean(axis=1))
+        error: NDArray[np.float64] = 100 * (1 - self.correct.mean(axis=1))
+        return error
 
 
 @torch.inference_mode()

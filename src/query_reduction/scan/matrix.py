@@ -42,10 +42,8 @@ def scan_matrix(z: Tensor, v: Tensor, lengths: Tensor, initial: Tensor, *, rever
     sums = torch.where(later, log_keep.unsqueeze(2), torch.zeros((), dtype=v.dtype, device=v.device)).cumsum(1)
     not_after = torch.ones(time, time, dtype=torch.bool, device=v.device).tril().view(time, time, 1)
     weights = torch.where(not_after, sums, sums.new_full((), -torch.inf)).exp()
-    if z.shape[-1] == 1:
-        h = weights.squeeze(-1) @ v
-    else:
-        h = torch.einsum("btid,bid->btd", weights, v)
+    scalar = z.shape[-1] == 1
+    h = weights.squeeze(-1) @ v if scalar else torch.einsum("btid,bid->btd", weights, v)
     from_initial = torch.exp(log_keep.cumsum(1)) * initial.unsqueeze(1)
     h = h + from_initial
     if reverse:

@@ -26,7 +26,7 @@ from query_reduction.model import QueryReductionNetwork
 from query_reduction.training.checkpoint import load_tensors, save_tensors
 from query_reduction.training.stack import ParameterStack
 
-__all__ = ["CurvePoint", "Restart", "RestartTrainer", "better", "batch_order"]
+__all__ = ["CurvePoint", "Restart", "RestartTrainer", "batch_order", "better"]
 
 
 @dataclass(slots=True)
