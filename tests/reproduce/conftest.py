@@ -10,7 +10,7 @@ import pytest
 
 from query_reduction.config import preset
 from query_reduction.data.sources import Parts
-from query_reduction.training.probe import _stories
+from query_reduction.training.probe import _stories, probe
 from query_reduction.training.store import Origin, ResultStore
 from query_reduction.training.sweep import Job, plan
 from query_reduction.training.trials import RestartResult, Setting
@@ -27,8 +27,13 @@ def small_setting(task: str = "1", variant: str = "2r", epochs: int = 6, **optio
     return replace(setting, **options)  # type: ignore[arg-type]
 
 
-def origin(probe: tuple[float, ...] = (1.0, 2.0), commit: str = "abc", date: str = "2026-01-01T00:00:00") -> Origin:
-    return Origin(commit, "qrn reproduce", {"cores": 2}, "0.1", date, probe)
+def small_probe() -> tuple[float, ...]:
+    setting = small_setting()
+    return probe(setting.model, setting.recipe)
+
+
+def origin(probe: tuple[float, ...] | None = None, commit: str = "abc", date: str = "2026-01-01T00:00:00") -> Origin:
+    return Origin(commit, "qrn reproduce", {"cores": 2}, "0.1", date, small_probe() if probe is None else probe)
 
 
 def result(restart: int, test: float, dev_error: float | None = 0.0, dev_loss: float | None = 0.1) -> RestartResult:

@@ -13,7 +13,7 @@ from query_reduction.errors import InputError
 from query_reduction.training.probe import agree, probe
 from query_reduction.training.store import ResultStore
 
-from .conftest import origin, result, small_setting
+from .conftest import origin, result, small_probe, small_setting
 
 
 def test_what_is_added_is_found_again(store: ResultStore) -> None:
@@ -22,7 +22,7 @@ def test_what_is_added_is_found_again(store: ResultStore) -> None:
         store.add(setting, result(number, 10.0 * number), origin())
     found = ResultStore(store.folder).find(setting)
     assert found is not None
-    assert [entry.errors["answer"]["1"] for entry in found.of_code((1.0, 2.0)).values()] == [0.0, 10.0, 20.0]
+    assert [entry.errors["answer"]["1"] for entry in found.of_code(small_probe()).values()] == [0.0, 10.0, 20.0]
     assert len(found.origins) == 1
     assert found.path.stat().st_size < 1000 * 3 + 2000
 
@@ -33,7 +33,7 @@ def test_a_result_once_stored_stays(store: ResultStore) -> None:
     store.add(setting, result(0, 99.0), origin(date="2027-01-01"))
     found = store.find(setting)
     assert found is not None
-    assert found.of_code((1.0, 2.0))[0].errors == {"answer": {"1": 1.0}}
+    assert found.of_code(small_probe())[0].errors == {"answer": {"1": 1.0}}
 
 
 @pytest.mark.parametrize("change", ["data", "model", "recipe", "task"])
@@ -72,7 +72,7 @@ def test_results_of_code_that_computes_otherwise_are_kept_apart(store: ResultSto
     store.add(setting, result(0, 7.0), origin(probe=(1.5, 2.0), date="2026-02-01T00:00:00", commit="def"))
     found = store.find(setting)
     assert found is not None
-    assert found.of_code((1.0, 2.0))[0].errors["answer"]["1"] == 1.0
+    assert found.of_code(small_probe())[0].errors["answer"]["1"] == 1.0
     assert found.of_code((1.5, 2.0))[0].errors["answer"]["1"] == 7.0
     assert [entry.commit for entry, _ in found.groups()] == ["def", "abc"]
 
@@ -101,7 +101,7 @@ def test_two_sweeps_may_write_at_once(store: ResultStore) -> None:
         writer.join()
     found = store.find(small_setting())
     assert found is not None
-    assert sorted(found.of_code((1.0, 2.0))) == list(range(20))
+    assert sorted(found.of_code(small_probe())) == list(range(20))
 
 
 def test_every_line_is_json_and_small(store: ResultStore) -> None:

@@ -9,12 +9,13 @@ from pathlib import Path
 import pytest
 
 from query_reduction.data.sources import Parts
+from query_reduction.errors import InputError
 from query_reduction.training.store import ResultStore
 from query_reduction.training.sweep import Ended, Job, Sweep, plan
 from query_reduction.training.trials import Message, Progress, RestartResult, Trial, run_trial
 from query_reduction.training.workers import ProcessEngine
 
-from .conftest import origin, result, small_parts, small_setting
+from .conftest import origin, result, small_parts, small_probe, small_setting
 
 MakeJobs = Callable[..., list[Job]]
 
@@ -68,7 +69,7 @@ def test_a_restart_does_not_depend_on_its_neighbours() -> None:
     """Only up to rounding: products of another number of matrices may be added up in another order."""
 
     def losses(*restarts: int) -> dict[int, float | None]:
-        told = run_trial(Trial(small_setting(), restarts), small_parts(), None)
+        told = run_trial(Trial(small_setting(), restarts, small_probe()), small_parts(), None)
         return {message.restart: message.dev_loss for message in told if isinstance(message, RestartResult)}
 
     alone, together = losses(2), losses(0, 1, 2, 3)
@@ -107,6 +108,11 @@ def test_a_trial_that_keeps_dying_is_given_up(store: ResultStore, make_jobs: Mak
     assert not sweep.run(InlineEngine(*([Ended("lost", "killed")] for _ in range(5))))
     assert len(sweep.retries) == 2
     assert "given up after 3 tries" in sweep.failures[0]
+
+
+def test_a_worker_with_other_code_takes_no_part() -> None:
+    with pytest.raises(InputError, match="computes something else"):
+        next(run_trial(Trial(small_setting(), (0,), (1.0, 2.0)), small_parts(), None))
 
 
 def test_processes_train_store_and_report_failures(store: ResultStore, make_jobs: MakeJobs, tmp_path: Path) -> None:

@@ -188,11 +188,11 @@ def plan(
     jobs = []
     for folder, begun in _begun(unfinished, setting, origin):
         if set(begun) & set(missing):
-            jobs.append(Job(Trial(setting, begun), origin, folder, load, cost * len(begun)))
+            jobs.append(Job(Trial(setting, begun, origin.probe), origin, folder, load, cost * len(begun)))
             missing = [restart for restart in missing if restart not in begun]
     for first in range(0, len(missing), stack):
         part = tuple(missing[first : first + stack])
-        trial = Trial(setting, part)
+        trial = Trial(setting, part, origin.probe)
         folder = unfinished / f"{setting.table}-{setting.variant}-{setting.task}-{setting.key()}-{part[0]}-{part[-1]}"
         jobs.append(Job(trial, origin, folder, load, cost * len(part)))
     return jobs

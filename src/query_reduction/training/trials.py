@@ -18,7 +18,9 @@ from typing import Any
 from query_reduction.config import ModelConfig, Recipe
 from query_reduction.data.encoding import EncodedQuestions, encode_stories
 from query_reduction.data.sources import Parts
+from query_reduction.errors import InputError
 from query_reduction.evaluation.answers import error_by_task, evaluate, percent_wrong
+from query_reduction.training.probe import agree, probe
 from query_reduction.training.restarts import Restart
 from query_reduction.training.run import Run, RunSettings
 
@@ -99,6 +101,8 @@ class Trial:
 
     setting: Setting
     restarts: tuple[int, ...]
+    probe: tuple[float, ...]
+    """What the driver's code computes; a worker whose code computes something else must not take part."""
 
     @property
     def name(self) -> str:
@@ -120,9 +124,11 @@ def run_trial(
     """Train, and tell; ends early, with everything kept in ``folder``, once ``should_stop``."""
     setting = trial.setting
     recipe = replace(setting.recipe, restarts=len(trial.restarts))
+    if not agree(probe(setting.model, setting.recipe), trial.probe):
+        raise InputError(f"{trial.name}: the worker's code computes something else than the driver's; start again")
     run = Run(parts, RunSettings(setting.model, recipe, folder), trial.restarts)
     if run.checksum != setting.data:
-        raise ValueError(f"{trial.name}: the data has changed since the sweep began")
+        raise InputError(f"{trial.name}: the data has changed since the sweep began; start again")
     run.resume()
     test = encode_stories(parts.test, run.vocabulary, setting.model.memory)
     told: set[int] = set()
