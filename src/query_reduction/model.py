@@ -41,7 +41,7 @@ class LayerTrace:
 def position_weights(
     words: Int[Tensor, "sentence word"], dimension: int, longest: int, dtype: torch.dtype
 ) -> Float[Tensor, "sentence word dim"]:
-    """l_kj = (1 - k/d) + (j/J)(2k/d - 1), with k and j from 1; ``longest`` is J, or 0 for each sentence's own length."""
+    """l_kj = (1 - k/d) + (j/J)(2k/d - 1), k and j from 1; ``longest`` is J, or 0 for each sentence's own length."""
     present = words > 0
     j = torch.arange(1, words.shape[1] + 1, device=words.device, dtype=dtype)
     length = present.sum(1, keepdim=True).clamp(min=1) if longest == 0 else longest
@@ -202,7 +202,7 @@ class QueryReductionNetwork(nn.Module):
             reverse=reverse,
             backend=self.scan_backend,
         )
-        return h.unflatten(0, (stack, batch))
+        return h.view(stack, batch, *h.shape[1:])
 
 
 def _initial(name: str, shape: tuple[int, ...], config: ModelConfig, generator: torch.Generator) -> Tensor:
