@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 import torch
@@ -87,7 +88,7 @@ class ResponseTree:
         partings = self._parting_of[taken]
         order = np.argsort(partings, kind="stable")
         bounds = np.flatnonzero(np.diff(partings[order], prepend=-1, append=-1))
-        for start, stop in zip(bounds[:-1], bounds[1:], strict=True):
+        for start, stop in pairwise(bounds):
             part = order[start:stop]
             choices = torch.from_numpy(self._choice_of[taken[part]])
             yield self.partings[partings[part[0]]], torch.from_numpy(rows[part]), choices
