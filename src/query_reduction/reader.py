@@ -45,6 +45,11 @@ class Reader:
         self.model = model
         self.network = model.network()
 
+    @property
+    def decodes_questions(self) -> bool:
+        """Whether the model can say its reduced queries in words."""
+        return False
+
     def answer(self, sentences: Sequence[str], question: str) -> Answer:
         """Answer one question about a story."""
         return self.answer_many([(sentences, question)])[0]

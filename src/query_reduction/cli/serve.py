@@ -1,0 +1,53 @@
+"""qrn serve"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Annotated
+
+import tyro
+
+from query_reduction.cli.output import notes, print_json
+from query_reduction.errors import InputError
+from query_reduction.serve.limits import Limits
+
+__all__ = ["Serve"]
+
+
+@dataclass(frozen=True)
+class Serve:
+    """Serve trained models: a web page to ask and watch them, and a JSON API.
+
+    Without a model all ready models are served. Ctrl-C or SIGTERM ends the server after the requests in flight.
+    """
+
+    models: Annotated[tuple[str, ...], tyro.conf.Positional] = ()
+    """Model files, folders of training runs (or folders of those), or names of ready models."""
+    host: str = "127.0.0.1"
+    """The address to listen on; 0.0.0.0 lets other machines in."""
+    port: int = 8080
+    """The port to listen on; 0 takes a free one."""
+    json: bool = False
+    """Print where it listens, and the models, as one JSON object."""
+    limits: Limits = field(default_factory=Limits)
+
+    def run(self) -> int:
+        """Serve until told to stop."""
+        try:
+            from query_reduction.serve.server import serve
+        except ImportError as error:
+            raise InputError("serving needs FastAPI and uvicorn: pip install 'query-reduction[serve]'") from error
+        from query_reduction.serve.catalog import load_models
+
+        if not 0 <= self.port <= 65535:
+            raise InputError(f"--port goes from 0 to 65535, not {self.port}")
+        models = load_models(self.models)
+
+        def announce(address: str) -> None:
+            if self.json:
+                print_json({"address": address, "models": list(models)})
+            else:
+                notes.print(f"{', '.join(models)}: open {address} (API: {address}docs; Ctrl-C ends)", markup=False)
+
+        serve(models, self.host, self.port, self.limits, announce)
+        return 0

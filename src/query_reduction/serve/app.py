@@ -1,0 +1,197 @@
+"""The application: a typed JSON API over trained models, and the page that uses it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
+from importlib.resources import files
+from typing import Any
+
+from fastapi import FastAPI, HTTPException, Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException as StarletteHTTPException
+
+from query_reduction import worlds
+from query_reduction._version import __version__
+from query_reduction.errors import InputError
+from query_reduction.reader import Answer, Reader
+from query_reduction.serve import messages
+from query_reduction.serve.batching import Batcher, BusyError
+from query_reduction.serve.catalog import describe, story_tasks
+from query_reduction.serve.guard import Guard, error_body
+from query_reduction.serve.limits import Limits
+
+__all__ = ["create_app"]
+
+_KINDS = {".html": "text/html; charset=utf-8", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
+_CODES = {404: "not_found", 405: "method_not_allowed"}
+# Enough for a first story of full length; its last question is asked.
+_QUESTIONS_TOLD = 5
+_Question = tuple[list[str], str]
+
+
+def create_app(
+    models: Mapping[str, Reader], limits: Limits | None = None, hosts: frozenset[str] | None = None
+) -> Guard:
+    """The application for these models; with ``hosts`` it answers under those host names only."""
+    bounds = limits or Limits()
+    # Answers have a thread of their own: a long trace must not keep short questions waiting.
+    answering = ThreadPoolExecutor(1, thread_name_prefix="answer")
+    explaining = ThreadPoolExecutor(1, thread_name_prefix="explain")
+    batchers: dict[str, Batcher[_Question, Answer]] = {
+        name: Batcher(reader.answer_many, answering, waiting=bounds.waiting) for name, reader in models.items()
+    }
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        yield
+        answering.shutdown()
+        explaining.shutdown()
+
+    app = FastAPI(
+        title="query-reduction",
+        version=__version__,
+        description="Ask trained Query-Reduction Networks about stories, and see how they reason.",
+        docs_url=None,
+        redoc_url=None,
+        openapi_url="/openapi.json",
+        lifespan=lifespan,
+    )
+    refused: dict[int | str, dict[str, Any]] = {
+        status: {"model": messages.ErrorMessage, "description": what}
+        for status, what in ((404, "no such model"), (413, "too large"), (422, "not understood"), (503, "busy"))
+    }
+
+    def reader_of(name: str) -> Reader:
+        if name not in models:
+            raise HTTPException(404, f"no model {name!r}; /api/models lists them")
+        return models[name]
+
+    def check(sentences: Sequence[str], question: str) -> None:
+        if len(sentences) > bounds.sentences:
+            raise InputError(f"a story may have {bounds.sentences} sentences, not {len(sentences)}")
+        if max(map(len, (*sentences, question))) > bounds.characters:
+            raise InputError(f"a sentence or question may have {bounds.characters} characters")
+
+    @app.get("/api/models", response_model=messages.ModelList)
+    async def list_models() -> Any:
+        """All models that can be asked."""
+        return {"models": [describe(name, reader) for name, reader in models.items()]}
+
+    @app.post("/api/answer", response_model=messages.AnswerMessage, responses=refused)
+    async def answer(asked: messages.Question) -> Response:
+        """Answer a question about a story."""
+        reader_of(asked.model)
+        check(asked.sentences, asked.question)
+        found = await batchers[asked.model].ask((asked.sentences, asked.question))
+        return _json(
+            {
+                "answer": found.text,
+                "confidence": found.confidence,
+                "runners_up": [{"answer": text, "probability": value} for text, value in found.runners_up],
+                "unknown_words": found.unknown_words,
+            }
+        )
+
+    @app.post("/api/trace", response_model=messages.TraceMessage, responses=refused)
+    async def trace(asked: messages.TraceRequest) -> Response:
+        """Answer a question and show how: gates, reduced queries, contributions, answers had the story ended earlier."""
+        reader = reader_of(asked.model)
+        check(asked.sentences, asked.question)
+
+        def explain() -> bytes:
+            found = reader.trace(asked.sentences, asked.question).as_json(vectors=asked.vectors)
+            found["unknown_words"] = reader.model.vocabulary.unknown_words([*asked.sentences, asked.question])
+            return _bytes(found)
+
+        return Response(await _in_thread(explaining, explain), media_type="application/json")
+
+    @app.post("/api/story", response_model=messages.GeneratedStory, responses=refused)
+    async def story(wanted: messages.StoryRequest) -> Any:
+        """A generated story of a kind the model was trained for, with a question about all of it."""
+        tasks = story_tasks(reader_of(wanted.model).model.card)
+        if not tasks:
+            raise InputError(f"no generator tells stories for model {wanted.model!r}")
+        return await _in_thread(explaining, lambda: _tell(tasks[wanted.seed % len(tasks)], wanted.seed))
+
+    @app.get("/api/health")
+    async def health() -> dict[str, str]:
+        """Whether the server is up."""
+        return {"status": "ok", "version": __version__}
+
+    _add_page(app)
+    _add_errors(app)
+    return Guard(app, bounds, hosts)
+
+
+async def _in_thread(executor: ThreadPoolExecutor, work: Any) -> Any:
+    return await asyncio.get_running_loop().run_in_executor(executor, work)
+
+
+def _tell(task: int, seed: int) -> dict[str, Any]:
+    """The last question of a story from the test split."""
+    told = worlds.generate(task, _QUESTIONS_TOLD, seed=seed, split="test")[0]
+    question = told.questions[-1]
+    return {
+        "task": task,
+        "title": worlds.TASKS[task].title,
+        "sentences": told.sentences[: question.after],
+        "question": question.text,
+        "answer": question.answer,
+        "support": question.support,
+    }
+
+
+def _add_page(app: FastAPI) -> None:
+    """The page's files, read once: what is not in the package's folder cannot be asked for."""
+    for asset in files("query_reduction.serve").joinpath("page").iterdir():
+        kind = next((kind for ending, kind in _KINDS.items() if asset.name.endswith(ending)), None)
+        if kind is None:
+            continue
+        content = asset.read_bytes()
+        path = {"index.html": "/", "docs.html": "/docs"}.get(asset.name, f"/page/{asset.name}")
+
+        async def send(content: bytes = content, kind: str = kind) -> Response:
+            return Response(content, media_type=kind)
+
+        app.add_api_route(path, send, methods=["GET", "HEAD"], include_in_schema=False)
+
+
+def _add_errors(app: FastAPI) -> None:
+    """Every refusal has the same shape."""
+
+    @app.exception_handler(RequestValidationError)
+    async def not_understood(request: Request, error: RequestValidationError) -> Response:
+        first = error.errors()[0]
+        field = ".".join(str(part) for part in first["loc"] if part != "body")
+        return JSONResponse(error_body("invalid", str(first["msg"]), field), 422)
+
+    @app.exception_handler(InputError)
+    async def bad_input(request: Request, error: InputError) -> Response:
+        return JSONResponse(error_body("invalid", str(error)), 422)
+
+    @app.exception_handler(BusyError)
+    async def busy(request: Request, error: BusyError) -> Response:
+        body = error_body("busy", "too many questions are waiting; try again in a moment")
+        return JSONResponse(body, 503, headers={"retry-after": "1"})
+
+    @app.exception_handler(StarletteHTTPException)
+    async def refused(request: Request, error: StarletteHTTPException) -> Response:
+        code = _CODES.get(error.status_code, "refused")
+        return JSONResponse(error_body(code, str(error.detail)), error.status_code, headers=error.headers)
+
+    @app.exception_handler(Exception)
+    async def failed(request: Request, error: Exception) -> Response:
+        return JSONResponse(error_body("internal", "something went wrong; the server's log says what"), 500)
+
+
+def _bytes(value: Any) -> bytes:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+
+
+def _json(value: Any) -> Response:
+    return Response(_bytes(value), media_type="application/json")

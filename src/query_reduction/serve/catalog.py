@@ -1,0 +1,68 @@
+"""The models a server offers: those named at its start, and no others."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from query_reduction.config import variant_name
+from query_reduction.errors import InputError
+from query_reduction.models import find_model, ready_models
+from query_reduction.reader import Reader, load
+from query_reduction.training.checkpoint import MODEL_FILE
+from query_reduction.worlds import TASKS
+
+__all__ = ["describe", "load_models", "story_tasks"]
+
+
+def load_models(names: Sequence[str]) -> dict[str, Reader]:
+    """Load the named models (files, folders of runs, folders of those, ready models); none named: all ready ones."""
+    paths = [path for name in names for path in _expand(name)] or [model.path for model in ready_models()]
+    if not paths:
+        raise InputError("no models came with this copy of the package: name one, e.g.  qrn serve runs/qa2-2r")
+    models: dict[str, Reader] = {}
+    for path in paths:
+        name = base = path.parent.name if path.name == MODEL_FILE else path.stem
+        number = 1
+        while name in models:
+            number += 1
+            name = f"{base}.{number}"
+        models[name] = load(path)
+    return models
+
+
+def _expand(name: str) -> list[Path]:
+    """The model files a name stands for."""
+    path = find_model(name)
+    if path.is_file():
+        return [path]
+    if (path / MODEL_FILE).is_file():
+        return [path / MODEL_FILE]
+    inside = sorted([*path.glob("*.safetensors"), *path.glob(f"*/{MODEL_FILE}")])
+    if not inside:
+        raise InputError(f"{name}: no models in this folder (*.safetensors, or runs with {MODEL_FILE})")
+    return inside
+
+
+def describe(name: str, reader: Reader) -> dict[str, Any]:
+    """What the page and the API say about a model."""
+    card = reader.model.card
+    tasks = story_tasks(card)
+    title = card.get("title") or (TASKS[tasks[0]].title if len(tasks) == 1 else f"{len(tasks)} tasks" if tasks else "")
+    return {
+        "name": name,
+        "title": str(title or card.get("about") or ""),
+        "kind": "story" if reader.model.config.head == "answers" else "dialog",
+        "variant": variant_name(reader.model.config),
+        "tasks": tasks,
+        "answers": len(reader.model.vocabulary.answers),
+        "decodes_questions": reader.decodes_questions,
+        "card": dict(card),
+    }
+
+
+def story_tasks(card: Mapping[str, Any]) -> list[int]:
+    """The story tasks a model was tested on, by its card: those it can be told stories of."""
+    tested = card.get("test_error_by_task") or {}
+    return [int(task) for task in tested if str(task).isdecimal() and int(task) in TASKS]

@@ -1,0 +1,104 @@
+"""What stands between the network and the application: size, time, host and headers of every request."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any
+
+from query_reduction.serve.limits import Limits
+
+__all__ = ["Guard", "error_body"]
+
+_Message = MutableMapping[str, Any]
+_Receive = Callable[[], Awaitable[_Message]]
+_Send = Callable[[_Message], Awaitable[None]]
+_App = Callable[[MutableMapping[str, Any], _Receive, _Send], Awaitable[None]]
+
+_HEADERS = [
+    (
+        b"content-security-policy",
+        b"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+        b"base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    ),
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"cache-control", b"no-cache"),
+]
+
+
+class _TooLargeError(Exception):
+    pass
+
+
+def error_body(code: str, message: str, field: str | None = None) -> dict[str, Any]:
+    """How every error answers: a code for programs, a line for people, and the field it is about."""
+    return {"error": {"code": code, "message": message} | ({"field": field} if field else {})}
+
+
+class Guard:
+    """An ASGI layer around the whole application."""
+
+    def __init__(self, app: _App, limits: Limits, hosts: frozenset[str] | None) -> None:
+        """``hosts`` are the names it may be called by: a page elsewhere cannot reach it under a name of its own."""
+        self._app = app
+        self._limits = limits
+        self._hosts = hosts
+
+    async def __call__(self, scope: MutableMapping[str, Any], receive: _Receive, send: _Send) -> None:
+        """Pass a request on, within the limits."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        headers = dict(scope["headers"])
+        started = False
+        left = self._limits.body_bytes
+
+        async def guarded_receive() -> _Message:
+            nonlocal left
+            message = await receive()
+            left -= len(message.get("body", b""))
+            if left < 0:
+                raise _TooLargeError
+            return message
+
+        async def guarded_send(message: _Message) -> None:
+            nonlocal started
+            if message["type"] == "http.response.start":
+                started = True
+                message["headers"] = [*message.get("headers", []), *_HEADERS]
+            await send(message)
+
+        async def refuse(status: int, code: str, message: str) -> None:
+            if not started:
+                body = json.dumps(error_body(code, message)).encode()
+                kind = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+                # The rest of a body that was not read must not be taken for the next request.
+                kind.append((b"connection", b"close"))
+                await guarded_send({"type": "http.response.start", "status": status, "headers": kind})
+                await guarded_send({"type": "http.response.body", "body": body})
+
+        if self._hosts is not None and _host(headers.get(b"host", b"")) not in self._hosts:
+            await refuse(421, "wrong_host", "this server does not answer under that host name")
+            return
+        declared = headers.get(b"content-length", b"0")
+        too_large = f"the request is larger than {self._limits.body_bytes} bytes"
+        if not declared.isdigit() or int(declared[:20]) > self._limits.body_bytes:
+            await refuse(413, "too_large", too_large)
+            return
+        try:
+            async with asyncio.timeout(self._limits.seconds):
+                await self._app(scope, guarded_receive, guarded_send)
+        except _TooLargeError:
+            await refuse(413, "too_large", too_large)
+        except TimeoutError:
+            await refuse(503, "too_slow", f"not answered within {self._limits.seconds:g} seconds")
+
+
+def _host(header: bytes) -> str:
+    """The name in a Host header, without the port."""
+    text = header.decode("latin-1").lower()
+    return text[: text.rfind("]") + 1] if text.startswith("[") else text.partition(":")[0]

@@ -1,0 +1,137 @@
+"""What goes over the wire, typed: requests and answers of the API."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+
+__all__ = [
+    "AnswerMessage",
+    "ErrorMessage",
+    "GeneratedStory",
+    "LayerMessage",
+    "ModelInfo",
+    "ModelList",
+    "Question",
+    "RankedAnswer",
+    "StoryRequest",
+    "TraceMessage",
+    "TraceRequest",
+]
+
+_Line = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+
+
+class _Message(BaseModel):
+    model_config = ConfigDict(extra="forbid", protected_namespaces=())
+
+
+class Question(_Message):
+    """A question about a story."""
+
+    model: str = Field(description="name of a model, from /api/models", max_length=200, examples=["task2"])
+    sentences: list[_Line] = Field(min_length=1, examples=[["Mary got the milk.", "Mary went to the garden."]])
+    question: _Line = Field(examples=["Where is the milk?"])
+
+
+class TraceRequest(Question):
+    """A question whose answer is to be explained."""
+
+    vectors: bool = Field(default=False, description="with candidates and reduced queries in full")
+
+
+class StoryRequest(_Message):
+    """A wish for a generated story of the kind a model can read."""
+
+    model: str = Field(max_length=200)
+    seed: int = Field(ge=0, le=2**53, description="the same number gives the same story")
+
+
+class RankedAnswer(_Message):
+    """An answer and its probability."""
+
+    answer: str
+    probability: float
+
+
+class AnswerMessage(_Message):
+    """The answer to a question."""
+
+    answer: str
+    confidence: float = Field(description="probability of the answer, from 0 to 1")
+    runners_up: list[RankedAnswer]
+    unknown_words: list[str] = Field(description="words the model never saw in training; it read them as nothing")
+
+
+class ModelInfo(_Message):
+    """A model that can be asked."""
+
+    name: str
+    title: str
+    kind: Literal["story", "dialog"]
+    variant: str
+    tasks: list[int] = Field(description="story tasks it was trained on, where known")
+    answers: int = Field(description="how many different answers it can give")
+    decodes_questions: bool
+    card: dict[str, Any] = Field(description="data, command and measured errors")
+
+
+class ModelList(_Message):
+    """All models that can be asked."""
+
+    models: list[ModelInfo]
+
+
+class GeneratedStory(_Message):
+    """A story the model has not seen, with a question and what proves its answer."""
+
+    task: int
+    title: str
+    sentences: list[str]
+    question: str
+    answer: str
+    support: list[int]
+
+
+class LayerMessage(_Message):
+    """One layer at every sentence: gates (vector gates by their mean) and the weights of the composed read."""
+
+    update: list[float]
+    reset_forward: list[float] | None = None
+    reset_backward: list[float] | None = None
+    weights: list[float]
+    candidate: list[list[float]] | None = None
+    reduced: list[list[float]] | None = None
+    units: dict[str, list[list[float]]] | None = Field(default=None, description="vector gates in full")
+
+
+class TraceMessage(_Message):
+    """How an answer came about."""
+
+    sentences: list[str] = Field(description="the sentences read: the last ones of a story longer than the memory")
+    skipped: int = Field(description="sentences before those")
+    question: str
+    answer: str
+    confidence: float
+    ranked: list[RankedAnswer]
+    contributions: list[float] = Field(description="how much each sentence contributed; the sum is at most 1")
+    shares: list[float] = Field(description="contributions divided by their sum")
+    layers: list[LayerMessage]
+    ending_here: list[list[RankedAnswer]] | None = Field(description="best answers if the story ended after a sentence")
+    so_far: list[list[RankedAnswer]] = Field(description="best answers from the last layer's state at a sentence")
+    question_in_words: str | None = None
+    queries_in_words: list[list[str]] | None = None
+    unknown_words: list[str]
+
+
+class _Error(_Message):
+    code: str
+    message: str
+    field: str | None = None
+
+
+class ErrorMessage(_Message):
+    """What every refused request gets."""
+
+    error: _Error

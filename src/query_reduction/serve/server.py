@@ -1,0 +1,89 @@
+"""The server process: a socket, uvicorn over it, and a polite end on SIGTERM."""
+
+from __future__ import annotations
+
+import contextlib
+import ipaddress
+import signal
+import socket
+import sys
+import threading
+from collections.abc import Callable, Iterator, Mapping
+
+import uvicorn
+
+from query_reduction.errors import InputError
+from query_reduction.reader import Reader
+from query_reduction.serve.app import create_app
+from query_reduction.serve.limits import Limits
+from query_reduction.threads import use_threads
+
+__all__ = ["serve"]
+
+_SECONDS_TO_FINISH = 30
+_LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "[::1]"})
+
+
+def serve(
+    models: Mapping[str, Reader],
+    host: str,
+    port: int,
+    limits: Limits,
+    announce: Callable[[str], None] = lambda address: None,
+) -> None:
+    """Serve until SIGTERM or SIGINT; requests in flight are finished first. ``announce`` gets the page's address."""
+    listening = _listen(host, port)
+    use_threads(1)  # the event loop has the other core
+    # The answering thread hands results back many times a second; Python's usual 5 ms turns would be its latency.
+    sys.setswitchinterval(0.0005)
+    for reader in models.values():
+        reader.trace(["."], ".")  # the first pass of a process is slow; nobody should wait for it
+    app = create_app(models, limits, _LOOPBACK_NAMES if _is_loopback(host) else None)
+    config = uvicorn.Config(
+        app,
+        access_log=False,
+        log_level="warning",
+        server_header=False,
+        timeout_keep_alive=30,
+        timeout_graceful_shutdown=_SECONDS_TO_FINISH,
+        backlog=2048,
+        h11_max_incomplete_event_size=64 * 1024,
+    )
+    shown = f"[{host}]" if ":" in host else host
+    announce(f"http://{shown}:{listening.getsockname()[1]}/")
+    with listening:
+        _Server(config).run(sockets=[listening])
+
+
+class _Server(uvicorn.Server):
+    """Ends quietly when told to: a wished-for end is no failure, so the signal is not raised again."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        before = {number: signal.signal(number, self.handle_exit) for number in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        listening = socket.socket(family, kind, protocol)
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind(address)
+    except OSError as error:
+        raise InputError(f"cannot listen on {host}:{port}: {error.strerror or error}; try another --port") from error
+    return listening
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
