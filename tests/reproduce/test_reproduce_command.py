@@ -75,6 +75,7 @@ def test_train_report_and_train_no_more(place: Path, capsys: pytest.CaptureFixtu
         (["qa-2k"], "no table 'qa-2k'"),
         (["qa-1k", "--variants", "9r"], "has no variant '9r'"),
         (["qa-1k", "--tasks", "21"], "tasks go from 1 to 20"),
+        (["qa-1k", "--address", "here:1"], "--address needs --engine ray"),
         (["qa-1k", "--restarts", "0"], "--restarts must be above 0"),
         (["qa-1k", "--data", "nowhere"], "no such folder"),
         (["qa-1k", "--preset", "none", "--data", "data"], "no preset 'none'"),

@@ -11,8 +11,8 @@ import pytest
 from query_reduction.data.sources import Parts
 from query_reduction.errors import InputError
 from query_reduction.training.store import ResultStore
-from query_reduction.training.sweep import Ended, Job, Sweep, plan
-from query_reduction.training.trials import Message, Progress, RestartResult, Trial, run_trial
+from query_reduction.training.sweep import Job, Sweep, plan
+from query_reduction.training.trials import Ended, Message, Progress, RestartResult, Trial, run_trial
 from query_reduction.training.workers import ProcessEngine
 
 from .conftest import origin, result, small_parts, small_probe, small_setting
@@ -23,18 +23,18 @@ MakeJobs = Callable[..., list[Job]]
 class InlineEngine:
     """Runs a job's messages from a script, or for real, inside this process."""
 
-    def __init__(self, *scripts: list[Message | Ended]) -> None:
+    def __init__(self, *scripts: list[Message]) -> None:
         self.workers = 1
         self.scripts = list(scripts)
         self.begun: list[tuple[int, ...]] = []
-        self.told: list[tuple[int, Message | Ended]] = []
+        self.told: list[tuple[int, Message]] = []
 
     def start(self, number: int, job: Job) -> None:
         self.begun.append(job.trial.restarts)
         messages = self.scripts.pop(0) if self.scripts else [*run_trial(job.trial, job.load(), None), Ended("finished")]
         self.told += [(number, message) for message in messages]
 
-    def wait(self, seconds: float) -> list[tuple[int, Message | Ended]]:
+    def wait(self, seconds: float) -> list[tuple[int, Message]]:
         told, self.told = self.told, []
         return told
 
@@ -105,7 +105,7 @@ def test_a_lost_worker_is_tried_again_and_a_failure_is_told(store: ResultStore, 
 
 def test_a_trial_that_keeps_dying_is_given_up(store: ResultStore, make_jobs: MakeJobs) -> None:
     sweep = Sweep(store, make_jobs(1))
-    assert not sweep.run(InlineEngine(*([Ended("lost", "killed")] for _ in range(5))))
+    assert not sweep.run(InlineEngine(*[[Ended("lost", "killed")]] * 5))
     assert len(sweep.retries) == 2
     assert "given up after 3 tries" in sweep.failures[0]
 
@@ -119,7 +119,7 @@ def test_processes_train_store_and_report_failures(store: ResultStore, make_jobs
     jobs = make_jobs(2, tasks=("1", "2"))
     changed = Parts("changed", small_parts().train[:-1], test=small_parts().test)
     jobs[1] = Job(jobs[1].trial, jobs[1].origin, jobs[1].folder, lambda: changed, 1.0)
-    engine = ProcessEngine(2)
+    engine = ProcessEngine(1)
     try:
         sweep = Sweep(store, jobs)
         assert not sweep.run(engine)

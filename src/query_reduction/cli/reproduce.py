@@ -9,7 +9,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
 
@@ -22,7 +22,11 @@ from query_reduction.evaluation.report import to_markdown, write_reports
 from query_reduction.evaluation.sweeps import plan_table
 from query_reduction.evaluation.tables import build_table
 from query_reduction.training.store import ResultStore
-from query_reduction.training.sweep import Engine, Job, Sweep
+from query_reduction.training.sweep import Job, Sweep
+
+if TYPE_CHECKING:
+    from query_reduction.training.ray_engine import RayEngine
+    from query_reduction.training.workers import ProcessEngine
 
 __all__ = ["Reproduce"]
 
@@ -90,6 +94,8 @@ class Reproduce:
             raise InputError(f"no table {self.table!r}; there are {', '.join(EXPERIMENTS)}")
         if self.restarts is not None and self.restarts < 1:
             raise InputError(f"--restarts must be above 0, not {self.restarts}")
+        if self.address is not None and self.engine != "ray":
+            raise InputError("--address needs --engine ray")
         if self.stack < 1 or (self.workers is not None and self.workers < 1):
             raise InputError("--stack and --workers must be above 0")
         if self.data is not None:
@@ -128,7 +134,11 @@ class Reproduce:
             notes.print("stopped; everything so far is kept, the same command goes on")
         return complete, sweep.failures
 
-    def _engine(self, jobs: list[Job]) -> Engine:
+    def _engine(self, jobs: list[Job]) -> RayEngine | ProcessEngine:
+        if self.engine == "ray":
+            from query_reduction.training.ray_engine import RayEngine
+
+            return RayEngine(self.address, self.workers)
         from query_reduction.threads import available_cores
         from query_reduction.training.workers import ProcessEngine
 

@@ -10,17 +10,18 @@ import json
 import shutil
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
 from query_reduction.data.sources import Parts
 from query_reduction.files import write_atomically
 from query_reduction.training.probe import agree
+from query_reduction.training.run import STATE_FILE
 from query_reduction.training.store import Origin, ResultStore
 from query_reduction.training.trials import Message, Progress, RestartResult, Setting, Trial
 
-__all__ = ["Ended", "Engine", "Job", "Sweep", "plan"]
+__all__ = ["Engine", "Job", "Sweep", "plan"]
 
 _TRIES = 3
 _TRIAL_FILE = "trial.json"
@@ -39,24 +40,17 @@ class Job:
     """How long it may take, in any unit."""
 
 
-@dataclass(frozen=True, slots=True)
-class Ended:
-    """A job's last message."""
-
-    outcome: str
-    """``finished``, ``stopped`` (as asked), ``failed`` (the code raised) or ``lost`` (its worker died)."""
-    why: str = ""
-
-
 class Engine(Protocol):
     """Where trials run."""
 
-    workers: int
+    @property
+    def workers(self) -> int:
+        """How many jobs it takes at once."""
 
     def start(self, number: int, job: Job) -> None:
         """Begin a job; there is a free worker. Its messages will carry the number."""
 
-    def wait(self, seconds: float) -> list[tuple[int, Message | Ended]]:
+    def wait(self, seconds: float) -> list[tuple[int, Message]]:
         """What was told since, waiting at most so long for something."""
 
     def stop(self) -> None:
@@ -80,16 +74,20 @@ class Sweep:
 
     store: ResultStore
     jobs: Sequence[Job]
-    stored: int = 0
-    """Restarts stored so far."""
     failures: list[str] = field(default_factory=list)
     """Trials given up, and why."""
     retries: list[str] = field(default_factory=list)
     """Trials begun again because their worker died."""
     running: dict[int, _Running] = field(default_factory=dict)
     seconds: float = 0.0
+    _told: set[tuple[Path, int]] = field(default_factory=set)
     _done_cost: float = 0.0
     _stopping: bool = False
+
+    @property
+    def stored(self) -> int:
+        """Restarts stored so far."""
+        return len(self._told)
 
     @property
     def total(self) -> int:
@@ -132,7 +130,7 @@ class Sweep:
             on_change(self)
         return not self._stopping and not self.failures
 
-    def _take(self, number: int, message: Message | Ended) -> tuple[Job, int] | None:
+    def _take(self, number: int, message: Message) -> tuple[Job, int] | None:
         """Store or note a message; a job to be tried again is returned."""
         entry = self.running[number]
         job = entry.job
@@ -140,9 +138,8 @@ class Sweep:
             entry.progress = message
         elif isinstance(message, RestartResult):
             self.store.add(job.trial.setting, message, job.origin)
-            if message.restart in entry.missing:
-                entry.missing.discard(message.restart)
-                self.stored += 1
+            entry.missing.discard(message.restart)
+            self._told.add((job.folder, message.restart))
         else:
             del self.running[number]
             if message.outcome == "finished" and not entry.missing:
@@ -151,11 +148,18 @@ class Sweep:
             elif message.outcome in ("lost", "finished"):
                 if entry.tries < _TRIES:
                     self.retries.append(f"{job.trial.name}: {message.why}")
-                    return job, entry.tries + 1
+                    return _without_the_done(job, entry.missing), entry.tries + 1
                 self.failures.append(f"{job.trial.name}: given up after {_TRIES} tries ({message.why})")
             elif message.outcome == "failed":
                 self.failures.append(f"{job.trial.name}: {message.why}")
         return None
+
+
+def _without_the_done(job: Job, missing: set[int]) -> Job:
+    """The job again: as it was if its state was saved, else only with the restarts still missing."""
+    if (job.folder / STATE_FILE).exists() or not missing:
+        return job
+    return replace(job, trial=replace(job.trial, restarts=tuple(sorted(missing))))
 
 
 def _fraction(entry: _Running) -> float:

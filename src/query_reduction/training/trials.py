@@ -10,10 +10,11 @@ import hashlib
 import json
 import math
 import time
+import traceback
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from query_reduction.config import ModelConfig, Recipe
 from query_reduction.data.encoding import EncodedQuestions, encode_stories
@@ -24,7 +25,17 @@ from query_reduction.training.probe import agree, probe
 from query_reduction.training.restarts import Restart
 from query_reduction.training.run import Run, RunSettings
 
-__all__ = ["Message", "Progress", "RestartResult", "Setting", "Trial", "run_trial", "use_one_thread"]
+__all__ = [
+    "Ended",
+    "Message",
+    "Progress",
+    "RestartResult",
+    "Setting",
+    "Trial",
+    "run_trial",
+    "tell_trial",
+    "use_one_thread",
+]
 
 _SECONDS_BETWEEN_MESSAGES = 5.0
 _RECIPE_OF_THE_SWEEP = "restarts"
@@ -92,7 +103,16 @@ class Progress:
     best_dev_error: float | None
 
 
-Message = RestartResult | Progress
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """A trial's last message."""
+
+    outcome: Literal["finished", "stopped", "failed", "lost"]
+    """``stopped``: as asked; ``failed``: the code raised; ``lost``: its worker died."""
+    why: str = ""
+
+
+Message = RestartResult | Progress | Ended
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,9 +138,27 @@ def use_one_thread() -> None:
     torch.set_num_threads(1)
 
 
-def run_trial(
+def tell_trial(
     trial: Trial, parts: Parts, folder: Path | None, should_stop: Callable[[], bool] = lambda: False
 ) -> Iterator[Message]:
+    """``run_trial`` for a worker: whatever happens, the last message says how it ended."""
+    missing = set(trial.restarts)
+    try:
+        for message in run_trial(trial, parts, folder, should_stop):
+            if isinstance(message, RestartResult):
+                missing.discard(message.restart)
+            yield message
+        yield Ended("stopped" if missing else "finished")
+    except InputError as error:
+        yield Ended("failed", str(error))
+    except Exception as error:
+        where = traceback.extract_tb(error.__traceback__)[-1]
+        yield Ended("failed", f"{type(error).__name__}: {error} ({where.name}, line {where.lineno})")
+
+
+def run_trial(
+    trial: Trial, parts: Parts, folder: Path | None, should_stop: Callable[[], bool] = lambda: False
+) -> Iterator[RestartResult | Progress]:
     """Train, and tell; ends early, with everything kept in ``folder``, once ``should_stop``."""
     setting = trial.setting
     recipe = replace(setting.recipe, restarts=len(trial.restarts))

@@ -8,15 +8,13 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
-import traceback
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 
-from query_reduction.errors import InputError
 from query_reduction.threads import available_cores
-from query_reduction.training.sweep import Ended, Job
-from query_reduction.training.trials import Message, run_trial, use_one_thread
+from query_reduction.training.sweep import Job
+from query_reduction.training.trials import Ended, Message, tell_trial, use_one_thread
 
 __all__ = ["ProcessEngine"]
 
@@ -48,9 +46,9 @@ class ProcessEngine:
         except (OSError, ValueError):  # it died just now; wait() will tell
             return
 
-    def wait(self, seconds: float) -> list[tuple[int, Message | Ended]]:
+    def wait(self, seconds: float) -> list[tuple[int, Message]]:
         """Messages of all workers; a worker whose pipe is closed has died."""
-        told: list[tuple[int, Message | Ended]] = []
+        told: list[tuple[int, Message]] = []
         busy = {worker.pipe: worker for worker in self._pool}
         for pipe in wait(list(busy), timeout=seconds):
             worker = busy[pipe]  # type: ignore[index]
@@ -127,17 +125,8 @@ def _work(pipe: Connection) -> None:
             return
         if job == _STOP:  # meant for a trial that had just ended
             continue
-        trial, parts, folder = job
-        missing = set(trial.restarts)
         try:
-            for message in run_trial(trial, parts, folder, should_stop):
-                missing -= {getattr(message, "restart", -1)}
+            for message in tell_trial(*job, should_stop):
                 pipe.send(message)
-            pipe.send(Ended("stopped" if missing else "finished"))
         except (BrokenPipeError, ConnectionResetError):
             return
-        except InputError as error:
-            pipe.send(Ended("failed", str(error)))
-        except Exception as error:
-            where = traceback.extract_tb(error.__traceback__)[-1]
-            pipe.send(Ended("failed", f"{type(error).__name__}: {error} ({where.name}, line {where.lineno})"))

@@ -1,0 +1,65 @@
+"""A real cluster of two nodes on this machine; one is killed in the middle of its trial."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from query_reduction.training.ray_engine import RayEngine
+from query_reduction.training.store import ResultStore
+from query_reduction.training.sweep import Job, Sweep
+from query_reduction.training.trials import RestartResult, run_trial
+
+from .conftest import small_parts, small_probe, small_setting
+
+pytestmark = [pytest.mark.cluster, pytest.mark.filterwarnings("default")]
+
+EPOCHS = 30000
+
+
+@pytest.fixture
+def cluster() -> Iterator[Any]:
+    pytest.importorskip("ray", reason="Ray is not installed: pip install 'query-reduction[cluster]'")
+    from ray.cluster_utils import Cluster
+
+    made = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "object_store_memory": 100 * 2**20})
+    try:
+        yield made
+    finally:
+        made.shutdown()
+
+
+def test_a_node_dies_and_nothing_is_lost(
+    cluster: Any, store: ResultStore, make_jobs: Callable[..., list[Job]], tmp_path: Path
+) -> None:
+    node = cluster.add_node(num_cpus=1, object_store_memory=100 * 2**20)
+    jobs = make_jobs(2, tasks=("1", "2"), epochs=EPOCHS)
+    sweep = Sweep(store, jobs)
+    killed: list[int] = []
+
+    def kill_when_states_are_kept(sweep: Sweep) -> None:
+        states = list((tmp_path / "unfinished").glob("*/state.safetensors"))
+        if len(states) == 2 and len(sweep.running) == 2 and not killed:
+            killed.append(sweep.stored)
+            cluster.remove_node(node, allow_graceful=False)
+
+    engine = RayEngine(cluster.address, state_every=0.0)
+    try:
+        assert engine.workers == 2
+        assert sweep.run(engine, kill_when_states_are_kept)
+        assert engine.workers == 1
+    finally:
+        engine.close()
+    assert killed
+    assert killed[0] < 4
+    assert len(sweep.retries) == 1
+    for job in jobs:
+        expected = [m for m in run_trial(job.trial, small_parts(), None) if isinstance(m, RestartResult)]
+        found = store.find(small_setting(job.trial.setting.task, epochs=EPOCHS))
+        assert found is not None
+        got = found.of_code(small_probe())
+        assert [got[entry.restart].dev_loss for entry in expected] == pytest.approx([e.dev_loss for e in expected])
+    assert not list((tmp_path / "unfinished").glob("*/state.safetensors"))
