@@ -78,6 +78,14 @@ def test_splits_of_different_seeds_share_no_story_where_stories_are_few() -> Non
     assert not train & test
 
 
+def test_stories_cut_short_are_not_shared_either() -> None:
+    """One question of task 1 has two sentences before it, of which there are few."""
+    train = {generate(1, 1, seed=seed)[0].sentences for seed in range(400)}
+    test = {generate(1, 1, seed=seed, split="test")[0].sentences for seed in range(400)}
+    assert all(len(sentences) == 2 for sentences in train)
+    assert not train & test
+
+
 @settings(max_examples=20)
 @given(st.sampled_from(list(TASKS)), st.integers(20, 60), st.integers(61, 100), SEEDS)
 def test_more_questions_begin_with_the_same_stories(task: int, few: int, many: int, seed: int) -> None:

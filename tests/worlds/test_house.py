@@ -69,6 +69,15 @@ def test_three_facts_are_the_thing_the_move_and_the_move_before_it(seed: int, op
             assert question.support[0] < question.support[2]
 
 
+def test_of_several_visits_the_last_is_meant() -> None:
+    """On long trips through three places the same place comes again and again."""
+    options = WorldOptions(sentences=60, people=2, places=3, things=2)
+    for seed in range(100):
+        story = tell(3, seed, options)
+        for question in story.questions:
+            assert solve(3, story.sentences[: question.after], question.text) == question.answer
+
+
 @given(st.sampled_from(TASKS), SEEDS, SIZES)
 def test_only_what_can_happen_is_told(task: int, seed: int, options: WorldOptions) -> None:
     """Nobody moves to where he is, takes what is elsewhere or held, drops or gives what he has not."""
