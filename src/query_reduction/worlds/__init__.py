@@ -9,7 +9,8 @@ from __future__ import annotations
 from query_reduction.worlds.generate import SPLITS, Split, generate, generate_splits, mixture, write
 from query_reduction.worlds.options import WorldOptions
 from query_reduction.worlds.tasks import TASKS, TaskInfo
-from query_reduction.worlds.words import Words, load_words
+from query_reduction.worlds.word_table import load_words
+from query_reduction.worlds.words import Words
 
 __all__ = [
     "SPLITS",

@@ -19,7 +19,8 @@ from query_reduction.errors import InputError
 from query_reduction.worlds.chance import sample, seeded
 from query_reduction.worlds.options import WorldOptions
 from query_reduction.worlds.tasks import TASKS, TaskInfo
-from query_reduction.worlds.words import Words, load_words
+from query_reduction.worlds.word_table import load_words
+from query_reduction.worlds.words import Words
 
 __all__ = ["MIXTURE_FILE", "SPLITS", "Split", "generate", "generate_splits", "mixture", "write"]
 

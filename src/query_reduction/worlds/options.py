@@ -14,7 +14,7 @@ class WorldOptions:
     """Sizes of the worlds; ``None`` means as in the published data."""
 
     sentences: int | None = None
-    """Sentences a story has, its questions spread evenly over it; it goes on a little where nothing can be asked yet."""
+    """Sentences a story has, questions spread evenly; it goes on a little where nothing can be asked yet."""
     people: int | None = None
     """People who take part."""
     places: int | None = None
