@@ -107,10 +107,17 @@ class ResponseHead:
         """Only the classifiers on the ways to the right responses are computed."""
         mentions = self._mentions(batch)
         losses = reduced.new_zeros(reduced.shape[:2])
-        for parting, rows, choices in self.tree.ways(batch.answers):
-            query = reduced[:, rows]
-            word_rows = weights.answer_weight[:, parting.pairs].transpose(1, 2)
-            scores = (query + weights.answer_current[:, parting.current, None]) @ word_rows
+        ways = list(self.tree.ways(batch.answers))
+        if not ways:
+            return losses
+        # One look-up for all partings: its gradient is one pass over the weights, not one a parting.
+        sizes = [len(parting.pairs) for parting, _, _ in ways]
+        all_rows = weights.answer_weight.index_select(1, torch.cat([parting.pairs for parting, _, _ in ways]))
+        currents = weights.answer_current.index_select(1, torch.tensor([parting.current for parting, _, _ in ways]))
+        word_rows = torch.split(all_rows.transpose(1, 2), sizes, dim=2)
+        for at, (parting, rows, choices) in enumerate(ways):
+            query = reduced.index_select(1, rows)
+            scores = (query + currents[:, at, None]) @ word_rows[at]
             if mentions is not None:
                 importance = query @ weights.answer_match[:, parting.position].transpose(1, 2)
                 scores = scores + (importance[:, :, None] * mentions.of(parting.words, rows=rows)).sum(3)

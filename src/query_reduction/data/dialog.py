@@ -32,6 +32,7 @@ __all__ = [
     "Speaker",
     "find_dialog_files",
     "format_dialogs",
+    "is_dialog_file",
     "mark",
     "read_candidates",
     "read_dialogs",
@@ -213,6 +214,14 @@ def read_candidates(path: Path) -> list[str]:
     if not candidates or not all(candidates):
         raise InputError(f"{path}: expected lines 'NUMBER response'")
     return list(dict.fromkeys(candidates))
+
+
+def is_dialog_file(path: Path) -> bool:
+    """Whether a file holds dialogs: by the published names, or by JSON lines with ``turns``."""
+    if path.suffix != ".jsonl" or not path.is_file():
+        return bool(_TASK_FILE.search(path.name))
+    first = next((line for line in text_lines(path, []) if line.strip()), "")
+    return '"turns"' in first
 
 
 def find_dialog_files(folder: Path) -> dict[str, dict[str, Path]]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from query_reduction.errors import InputError
 
-__all__ = ["DATASETS", "Dataset", "cache_folder", "fetch", "find_babi"]
+__all__ = ["DATASETS", "Dataset", "cache_folder", "fetch", "find_babi", "find_dialog"]
 
 # Small, because a chunk that is cut off is lost and has to be fetched again.
 _CHUNK = 1 << 13
@@ -102,6 +102,18 @@ class _ResumingDownloader:
                     bar.advance(task, len(chunk))
         # Across file systems a rename is not possible; pooch's target lies in the same cache, so it is here.
         part.replace(str(output_file))
+
+
+def find_dialog() -> Path:
+    """The folder of the published dialogs among the places where it may be."""
+    root = cache_folder()
+    for folder in (root / "dialog" / "dialog-bAbI-tasks", root / "dialog", root / "dialog-bAbI-tasks", root):
+        if folder.is_dir() and any(folder.glob("dialog-babi-task*.txt")):
+            return folder
+    raise InputError(
+        f"the dialogs are not under {root}: run 'qrn data fetch dialog', set QRN_DATA to the folder that holds them, "
+        "or use --data generated-dialog"
+    )
 
 
 def find_babi(subfolder: str) -> Path:

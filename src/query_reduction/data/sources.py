@@ -2,46 +2,27 @@
 
 ``generated``            stories told by query_reduction.worlds, nothing on disk
 ``babi``, ``babi/en-10k``  the published files, under $QRN_DATA or the user's cache
-a folder                 bAbI files (qa2_…_train.txt) or train.jsonl, valid.jsonl, test.jsonl
-a file                   one set of stories; a tenth of its stories is held out for the test
+``dialog``               the published dialogs, found likewise
+``generated-dialog``     dialogs held by query_reduction.worlds
+a folder                 bAbI files (qa2_…_train.txt, dialog-babi-task5-…-trn.txt) or train.jsonl, valid.jsonl, test.jsonl
+a file                   one set of stories or (JSONL) dialogs; a tenth of them is held out for the test
 """
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from pathlib import Path
 
-import numpy as np
-
-from query_reduction.data import jsonl
 from query_reduction.data.babi import find_task_files
-from query_reduction.data.fetch import find_babi
+from query_reduction.data.dialog import find_dialog_files, is_dialog_file
+from query_reduction.data.dialog_sources import dialog_file, dialog_folder, dialog_jsonl_folder, generated_dialogs
+from query_reduction.data.fetch import find_babi, find_dialog
+from query_reduction.data.parts import Parts, hold_out_stories
 from query_reduction.data.readers import read_file
 from query_reduction.data.stories import Story
 from query_reduction.errors import InputError
 
 __all__ = ["Parts", "load_parts", "parse_tasks", "question_count"]
-
-
-@dataclass(frozen=True, slots=True)
-class Parts:
-    """Stories for training, development (may be empty: then it is held out of train) and test."""
-
-    name: str
-    train: list[Story]
-    dev: list[Story] = field(default_factory=list)
-    test: list[Story] = field(default_factory=list)
-
-    def checksum(self) -> str:
-        """sha256 of the stories themselves: the same content has the same sum, whatever the file format."""
-        digest = hashlib.sha256()
-        for part in (self.train, self.dev, self.test):
-            for line in jsonl.format_stories(part):
-                digest.update(line.encode())
-            digest.update(b"\0")
-        return digest.hexdigest()
 
 
 def parse_tasks(text: str) -> list[int]:
@@ -73,14 +54,22 @@ def load_parts(data: str, task: str | None, *, questions: int = 1000, seed: int 
         return _generated(parse_tasks(task or "2"), questions, seed)
     if data == "babi" or data.startswith("babi/"):
         return _babi_folder(find_babi(data.partition("/")[2] or "en"), task)
-    path = Path(data)
+    if data == "generated-dialog":
+        return generated_dialogs(parse_tasks(task or "1"), questions, seed)
+    path = find_dialog() if data == "dialog" else Path(data)
     if path.is_dir():
+        if find_dialog_files(path):
+            return dialog_folder(path, task)
+        if is_dialog_file(path / "train.jsonl"):
+            return dialog_jsonl_folder(path)
         if find_task_files(path):
             return _babi_folder(path, task)
         return _jsonl_folder(path)
+    if path.is_file() and is_dialog_file(path):
+        return dialog_file(path, seed)
     if path.is_file():
         return _single_file(path, seed)
-    raise InputError(f"no data at {data!r}: give a file or folder that exists, 'generated' or 'babi'")
+    raise InputError(f"no data at {data!r}: give a file or folder that exists, 'generated', 'babi' or 'dialog'")
 
 
 def _generated(tasks: list[int], questions: int, seed: int) -> Parts:
@@ -123,10 +112,5 @@ def _jsonl_folder(folder: Path) -> Parts:
 
 
 def _single_file(path: Path, seed: int) -> Parts:
-    stories = read_file(path)
-    if len(stories) < 2:
-        return Parts(path.stem, stories)
-    order = np.random.default_rng((seed, len(stories))).permutation(len(stories))
-    held_out = set(order[: max(1, len(stories) // 10)].tolist())
-    train = [story for number, story in enumerate(stories) if number not in held_out]
-    return Parts(path.stem, train, test=[stories[number] for number in sorted(held_out)])
+    train, test = hold_out_stories(read_file(path), seed)
+    return Parts(path.stem, train, test=test)

@@ -19,6 +19,7 @@ from torch import Tensor
 
 from query_reduction.config import ModelConfig
 from query_reduction.data.vocabulary import Vocabulary
+from query_reduction.dialog.preparation import Preparation
 from query_reduction.errors import InputError
 from query_reduction.files import write_atomically
 from query_reduction.model import QueryReductionNetwork
@@ -38,6 +39,8 @@ class SavedModel:
     weights: Mapping[str, Tensor]
     card: Mapping[str, Any] = field(default_factory=dict)
     """Where it comes from: data, recipe, command, measured errors."""
+    preparation: Preparation | None = None
+    """Of dialog models: what is done with dialogs before the network reads them."""
 
     def network(self) -> QueryReductionNetwork:
         """The network, a stack of one, with these weights."""
@@ -46,6 +49,7 @@ class SavedModel:
             self.vocabulary.size,
             len(self.vocabulary.answers),
             longest_sentence=self.vocabulary.longest_sentence,
+            vocabulary=self.vocabulary,
         )
         network.load_state_dict(dict(self.weights))
         return network.eval()
@@ -76,6 +80,8 @@ def save_model(path: Path, model: SavedModel) -> None:
         "vocabulary": json.dumps(vocabulary, ensure_ascii=False),
         "card": json.dumps(dict(model.card), ensure_ascii=False),
     }
+    if model.preparation is not None:
+        metadata["dialog"] = json.dumps(model.preparation.as_json(), ensure_ascii=False)
     save_tensors(path, model.weights, metadata)
 
 
@@ -93,7 +99,8 @@ def load_model(path: Path) -> SavedModel:
         config = ModelConfig(**json.loads(metadata["config"]))
         fields = json.loads(metadata["vocabulary"])
         vocabulary = Vocabulary(**fields | {"words": tuple(fields["words"]), "answers": tuple(fields["answers"])})
-        model = SavedModel(config, vocabulary, weights, json.loads(metadata["card"]))
+        preparation = Preparation.from_json(json.loads(metadata["dialog"])) if "dialog" in metadata else None
+        model = SavedModel(config, vocabulary, weights, json.loads(metadata["card"]), preparation)
         network = model.network()
     except (KeyError, TypeError, ValueError, RuntimeError) as error:
         raise InputError(f"{path}: weights and configuration do not fit ({str(error).splitlines()[0]})") from error

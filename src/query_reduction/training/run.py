@@ -15,10 +15,13 @@ from numpy.typing import NDArray
 
 from query_reduction.config import ModelConfig, Recipe, variant_name
 from query_reduction.data.encoding import EncodedQuestions, encode_stories
-from query_reduction.data.sources import Parts
+from query_reduction.data.sources import Parts, question_count
 from query_reduction.data.vocabulary import Vocabulary
+from query_reduction.dialog.preparation import Preparation
+from query_reduction.dialog.responder import Responder
 from query_reduction.errors import InputError
 from query_reduction.evaluation.answers import error_by_task, evaluate, percent_wrong
+from query_reduction.evaluation.responses import score_responses
 from query_reduction.files import write_atomically
 from query_reduction.model import QueryReductionNetwork
 from query_reduction.provenance import provenance
@@ -65,8 +68,14 @@ class Run:
         self.settings = settings
         model, recipe = settings.model, settings.recipe
         self.restart_numbers: Sequence[int] = restarts or range(recipe.restarts)
-        known = [*parts.train, *parts.dev, *parts.test] if recipe.vocabulary == "all" else parts.train
-        self.vocabulary = Vocabulary.from_stories(known)
+        self.preparation = Preparation.learn(parts.train, parts.knowledge, model) if parts.dialogs else None
+        if self.preparation is not None:
+            parts = parts.map(self.preparation.stories)
+        known = [*parts.train, *parts.dev, *parts.test, *parts.unseen] if recipe.vocabulary == "all" else parts.train
+        if self.preparation is None:
+            self.vocabulary = Vocabulary.from_stories(known)
+        else:
+            self.vocabulary = self.preparation.vocabulary(known, parts.train, parts.candidates)
         questions = encode_stories(parts.train, self.vocabulary, model.memory)
         dev_questions, train, dev = _hold_out(questions, parts, self.vocabulary, settings)
         network = QueryReductionNetwork(
@@ -74,12 +83,13 @@ class Run:
             self.vocabulary.size,
             len(self.vocabulary.answers),
             longest_sentence=self.vocabulary.longest_sentence,
+            vocabulary=self.vocabulary,
             restarts=self.restart_numbers,
             seed=recipe.seed,
         )
         self.trainer = RestartTrainer(network, self.restart_numbers, recipe, questions, train, dev_questions, dev)
         self.stop_requested = False
-        self.checksum = parts.checksum()
+        self.checksum = self.parts.checksum()
         self._about = {
             "model": asdict(model),
             "recipe": asdict(recipe),
@@ -134,13 +144,14 @@ class Run:
 
     def model(self, restart: Restart, card: dict[str, Any] | None = None) -> SavedModel:
         """A restart's best weights as a model to save or use."""
-        return SavedModel(self.settings.model, self.vocabulary, restart.weights, card or {})
+        return SavedModel(self.settings.model, self.vocabulary, restart.weights, card or {}, self.preparation)
 
     def finish(self) -> dict[str, Any]:
         """Test every restart's best weights once, choose on development, save; return the result."""
         start = time.monotonic()
         settings = self.settings
-        test = encode_stories(self.parts.test, self.vocabulary, settings.model.memory)
+        stories = self.parts.test if self.preparation is None else []
+        test = encode_stories(stories, self.vocabulary, settings.model.memory)
         rows: list[dict[str, Any]] = []
         for restart in self.trainer.restarts:
             row: dict[str, Any] = {
@@ -155,6 +166,8 @@ class Run:
                 correct = evaluate(self.model(restart).network(), test).correct[0]
                 row["test_error"] = percent_wrong(correct)
                 row["test_error_by_task"] = error_by_task(test, correct)
+            if self.preparation is not None and self.parts.test:
+                row |= self._test_responses(restart)
             rows.append(row)
         chosen = self.best()
         chosen_row = next(row for row in rows if row["restart"] == chosen.number)
@@ -170,8 +183,13 @@ class Run:
             "dev_error": chosen.dev_error,
             "dev_loss": chosen.dev_loss,
             "test_error_by_task": chosen_row.pop("test_error_by_task", {}),
+            **({"responses": chosen_row["responses"]} if "responses" in chosen_row else {}),
             "restarts": [{k: v for k, v in row.items() if k != "test_error_by_task"} for row in rows],
-            "questions": {"train": len(self.trainer.train), "dev": len(self.trainer.dev), "test": len(test)},
+            "questions": {
+                "train": len(self.trainer.train),
+                "dev": len(self.trainer.dev),
+                "test": question_count(self.parts.test),
+            },
             "model": asdict(settings.model),
             "recipe": asdict(settings.recipe),
             "data": {"name": self.parts.name, "sha256": self.checksum},
@@ -182,6 +200,19 @@ class Run:
             write_atomically(settings.folder / RESULT_FILE, json.dumps(result, indent=1) + "\n")
             (settings.folder / STATE_FILE).unlink(missing_ok=True)
         return result
+
+    def _test_responses(self, restart: Restart) -> dict[str, Any]:
+        """The scores of a restart's responses on the test dialogs, and on those with names never seen."""
+        assert self.preparation is not None
+        responder = Responder(self.model(restart).network(), self.vocabulary, self.preparation)
+        tests = {"test": self.parts.test, "unseen names": self.parts.unseen}
+        scores = {
+            name: score_responses(dialogs, responder.respond(dialogs)) for name, dialogs in tests.items() if dialogs
+        }
+        return {
+            "test_error": round(100 - scores["test"].exact_match, 4),
+            "responses": {name: score.as_json() for name, score in scores.items()},
+        }
 
 
 def _hold_out(

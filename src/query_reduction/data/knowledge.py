@@ -1,0 +1,104 @@
+"""A knowledge base: rows (subject, relation, value), read from a file and queried by an api call.
+
+As text, a row is ``1 the_place R_cuisine thai`` (number, then words between spaces or tabs); as JSON lines, a subject is
+``{"name": "the_place", "R_cuisine": "thai", "R_rating": 8}``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from query_reduction.data.babi import Problem, text_lines
+from query_reduction.data.slots import API_CALL
+from query_reduction.errors import InputError
+
+__all__ = ["NO_RESULT", "KnowledgeBase"]
+
+NO_RESULT = f"{API_CALL} no result"
+"""The row told when a call finds nothing."""
+
+Row = tuple[str, str, str]
+
+
+@dataclass(frozen=True)
+class KnowledgeBase:
+    """All rows, in the order told."""
+
+    rows: tuple[Row, ...] = ()
+
+    @staticmethod
+    def read(path: Path) -> KnowledgeBase:
+        """Read a file; ``.jsonl`` means JSON lines, all else text."""
+        problems: list[Problem] = []
+        rows: list[Row] = []
+        for number, line in enumerate(text_lines(path, problems), start=1):
+            if not line.strip():
+                continue
+            found = _json_rows(line) if path.suffix == ".jsonl" else _text_row(line)
+            if not found:
+                problems.append(Problem(path, number, f"expected {_EXPECTED[path.suffix == '.jsonl']}"))
+                break
+            rows += found
+        if problems:
+            raise InputError(str(problems[0]))
+        if not rows:
+            raise InputError(f"{path}: no knowledge-base rows in this file")
+        return KnowledgeBase(tuple(rows))
+
+    @cached_property
+    def _subjects(self) -> dict[str, dict[str, str]]:
+        subjects: dict[str, dict[str, str]] = {}
+        for subject, relation, value in self.rows:
+            subjects.setdefault(subject, {})[relation] = value
+        return subjects
+
+    @cached_property
+    def _values(self) -> frozenset[str]:
+        return frozenset(value.lower() for _, _, value in self.rows)
+
+    @cached_property
+    def _relations(self) -> frozenset[str]:
+        return frozenset(relation.lower() for _, relation, _ in self.rows)
+
+    def query(self, call: str) -> list[str]:
+        """The rows of all subjects that have every argument of an api call as a value, or the row for no result.
+
+        A relation's own name as an argument (``R_cuisine``) means any value.
+        """
+        arguments = [word for word in call.lower().split() if word != API_CALL and word not in self._relations]
+        found: list[str] = []
+        for subject, about in self._subjects.items():
+            told = {value.lower() for value in about.values()}
+            if all(argument in told for argument in arguments):
+                found += (f"{subject} {relation} {value}" for relation, value in about.items())
+        return found or [NO_RESULT]
+
+    def knows(self, words: Sequence[str]) -> bool:
+        """Whether all these words are values of some row."""
+        return all(word.lower() in self._values for word in words)
+
+
+_EXPECTED = ("'NUMBER subject relation value'", '\'{"name": "…", "relation": "value", …}\'')
+
+
+def _text_row(line: str) -> list[Row]:
+    words = line.split()
+    return [(words[1], words[2], words[3])] if len(words) == 4 and words[0].isdecimal() else []
+
+
+def _json_rows(line: str) -> list[Row]:
+    try:
+        value = json.loads(line)
+    except (json.JSONDecodeError, RecursionError):
+        return []
+    if not isinstance(value, dict) or not isinstance(value.get("name"), str):
+        return []
+    told = {key: text for key, text in value.items() if key != "name"}
+    if not told or not all(isinstance(text, str | int | float) and str(text).strip() for text in told.values()):
+        return []
+    subject = "_".join(value["name"].split())
+    return [(subject, relation, "_".join(str(text).split())) for relation, text in told.items()]
