@@ -22,7 +22,8 @@ def small_parts() -> Parts:
 
 def small_setting(task: str = "1", variant: str = "2r", epochs: int = 6, **options: object) -> Setting:
     model, recipe = preset("original", variant)
-    recipe = replace(recipe, batch=8, max_epochs=epochs, evaluate_every=2, patience=4, learning_rate=0.1)
+    patience = 4 if epochs < 1000 else 0  # a long training is to be long
+    recipe = replace(recipe, batch=8, max_epochs=epochs, evaluate_every=2, patience=patience, learning_rate=0.1)
     setting = Setting("qa-1k", variant, task, replace(model, dimension=10), recipe, small_parts().checksum(), "small")
     return replace(setting, **options)  # type: ignore[arg-type]
 
@@ -51,8 +52,9 @@ def make_jobs(store: ResultStore, tmp_path: Path) -> Callable[..., list[Job]]:
         jobs = []
         for task in tasks:
             setting = small_setting(task, epochs=epochs)
+            where = origin(probe(setting.model, setting.recipe))
             jobs += plan(
-                store, tmp_path / "unfinished", setting, range(restarts), origin(), small_parts, stack=stack, cost=1.0
+                store, tmp_path / "unfinished", setting, range(restarts), where, small_parts, stack=stack, cost=1.0
             )
         return jobs
 

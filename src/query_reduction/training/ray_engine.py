@@ -18,11 +18,11 @@ from query_reduction.errors import InputError
 from query_reduction.files import write_atomically
 from query_reduction.training.run import STATE_FILE
 from query_reduction.training.sweep import Job
-from query_reduction.training.trials import Ended, Message, Trial, tell_trial, use_one_thread
+from query_reduction.training.trials import MESSAGE_EVERY, Ended, Message, Trial, tell_trial, use_one_thread
 
 __all__ = ["RayEngine"]
 
-_SECONDS_BETWEEN_STATES = 30.0
+_STATE_EVERY = 30.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,12 @@ class RayEngine:
     """A Ray cluster, joined by its address or started on this machine."""
 
     def __init__(
-        self, address: str | None = None, workers: int | None = None, *, state_every: float = _SECONDS_BETWEEN_STATES
+        self,
+        address: str | None = None,
+        workers: int | None = None,
+        *,
+        message_every: float = MESSAGE_EVERY,
+        state_every: float = _STATE_EVERY,
     ) -> None:
         try:
             import ray
@@ -56,7 +61,7 @@ class RayEngine:
             raise InputError(f"no Ray cluster at {address}: {str(error).splitlines()[0]}") from error
         self._ray = ray
         self._most = workers
-        self._state_every = state_every
+        self._every = (message_every, state_every)
         self._tasks: dict[Any, _Task] = {}
         # The driver starts a lost trial again itself, from its last state and without the restarts already stored.
         self._remote = ray.remote(num_cpus=1, max_retries=0)(_run_on_node)
@@ -71,7 +76,7 @@ class RayEngine:
         """Hand a job to the cluster, with its state if it was begun before."""
         path = job.folder / STATE_FILE
         state = path.read_bytes() if path.exists() else None
-        messages = self._remote.remote(job.trial, job.load(), state, self._state_every)
+        messages = self._remote.remote(job.trial, job.load(), state, *self._every)
         self._tasks[messages] = _Task(number, job, messages)
 
     def wait(self, seconds: float) -> list[tuple[int, Message]]:
@@ -116,7 +121,9 @@ class RayEngine:
         self._ray.shutdown()
 
 
-def _run_on_node(trial: Trial, parts: Parts, state: bytes | None, state_every: float) -> Iterator[Message | _State]:
+def _run_on_node(
+    trial: Trial, parts: Parts, state: bytes | None, message_every: float, state_every: float
+) -> Iterator[Message | _State]:
     """A trial as a task, in a folder of its own on the node it happens to be on."""
     use_one_thread()
     with tempfile.TemporaryDirectory(prefix="qrn-") as name:
@@ -124,7 +131,7 @@ def _run_on_node(trial: Trial, parts: Parts, state: bytes | None, state_every: f
         if state is not None:
             write_atomically(path, state)
         sent = time.monotonic()
-        for message in tell_trial(trial, parts, Path(name)):
+        for message in tell_trial(trial, parts, Path(name), every=message_every):
             yield message
             if path.exists() and time.monotonic() - sent >= state_every and not isinstance(message, Ended):
                 yield _State(path.read_bytes())

@@ -26,6 +26,7 @@ from query_reduction.training.restarts import Restart
 from query_reduction.training.run import Run, RunSettings
 
 __all__ = [
+    "MESSAGE_EVERY",
     "Ended",
     "Message",
     "Progress",
@@ -37,7 +38,8 @@ __all__ = [
     "use_one_thread",
 ]
 
-_SECONDS_BETWEEN_MESSAGES = 5.0
+MESSAGE_EVERY = 5.0
+"""Seconds between two messages of a trial; its state is saved as often."""
 _RECIPE_OF_THE_SWEEP = "restarts"
 
 
@@ -139,12 +141,16 @@ def use_one_thread() -> None:
 
 
 def tell_trial(
-    trial: Trial, parts: Parts, folder: Path | None, should_stop: Callable[[], bool] = lambda: False
+    trial: Trial,
+    parts: Parts,
+    folder: Path | None,
+    should_stop: Callable[[], bool] = lambda: False,
+    every: float = MESSAGE_EVERY,
 ) -> Iterator[Message]:
     """``run_trial`` for a worker: whatever happens, the last message says how it ended."""
     missing = set(trial.restarts)
     try:
-        for message in run_trial(trial, parts, folder, should_stop):
+        for message in run_trial(trial, parts, folder, should_stop, every):
             if isinstance(message, RestartResult):
                 missing.discard(message.restart)
             yield message
@@ -157,7 +163,11 @@ def tell_trial(
 
 
 def run_trial(
-    trial: Trial, parts: Parts, folder: Path | None, should_stop: Callable[[], bool] = lambda: False
+    trial: Trial,
+    parts: Parts,
+    folder: Path | None,
+    should_stop: Callable[[], bool] = lambda: False,
+    every: float = MESSAGE_EVERY,
 ) -> Iterator[RestartResult | Progress]:
     """Train, and tell; ends early, with everything kept in ``folder``, once ``should_stop``."""
     setting = trial.setting
@@ -175,7 +185,7 @@ def run_trial(
     def after_epoch(run: Run) -> None:
         nonlocal stopping
         stopping = stopping or should_stop()
-        run.stop_requested = stopping or time.monotonic() - since > _SECONDS_BETWEEN_MESSAGES
+        run.stop_requested = stopping or time.monotonic() - since >= every
 
     while True:
         since = time.monotonic()
