@@ -6,10 +6,15 @@ from pathlib import Path
 
 import pytest
 import torch
+from hypothesis import settings
 from jaxtyping import install_import_hook
 
 # On a busy machine PyTorch's thread barriers cost more than all the tests.
 torch.set_num_threads(1)
+
+# How long an example takes says more about what else the machine does than about the code.
+settings.register_profile("patient", deadline=None)
+settings.load_profile("patient")
 
 REAL_DATA = Path(__file__).parents[2] / "shared" / "data"
 

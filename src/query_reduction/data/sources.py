@@ -79,9 +79,11 @@ def _generated(tasks: list[int], questions: int, seed: int) -> Parts:
     dev: list[Story] = []
     test: list[Story] = []
     for task in tasks:
-        train += worlds.generate(task, questions, seed=seed, split="train")
-        dev += worlds.generate(task, max(questions // 10, 1), seed=seed, split="valid")
-        test += worlds.generate(task, 1000, seed=seed, split="test")
+        wanted: dict[worlds.Split, int] = {"train": questions, "valid": max(questions // 10, 1), "test": 1000}
+        parts = worlds.generate_splits(task, wanted, seed=seed)
+        train += parts["train"]
+        dev += parts["valid"]
+        test += parts["test"]
     return Parts("generated", train, dev, test)
 
 
