@@ -52,7 +52,9 @@ def encode(embedding: Tensor, words: Tensor, longest: int) -> Tensor:
         )
     if longest < 0 or words.device.type != "cpu":
         raise ValueError(f"longest must be at least 0 and words on the CPU; got {longest}, {words.device}")
-    result: Tensor = _Encode.apply(embedding, words.to(torch.int64).contiguous(), longest)
+    result: Tensor = _Encode.apply(  # type: ignore[no-untyped-call]
+        embedding, words.to(torch.int64).contiguous(), longest
+    )
     return result
 
 
@@ -60,7 +62,7 @@ def read(network: QueryReductionNetwork, table: Tensor, query: Tensor, stories: 
     """Answer vectors, as ``QueryReductionNetwork.read``."""
     weights = [getattr(network, name) for name in _PARAMETERS if hasattr(network, name)]
     _check(network.config, table, query, stories, lengths, weights)
-    result: Tensor = _Read.apply(
+    result: Tensor = _Read.apply(  # type: ignore[no-untyped-call]
         network.config,
         stories.to(torch.int64).contiguous(),
         lengths.to(torch.int64).contiguous(),
@@ -90,7 +92,7 @@ def _check(
         raise ValueError(f"table, query and weights must all be float32 or all float64; got {sorted(map(str, dtypes))}")
     for tensor in (query, stories, lengths, *weights):
         if tensor.device != table.device:
-            raise ValueError(f"table, query, stories, lengths and weights must be on the CPU; one is on {tensor.device}")
+            raise ValueError(f"query, stories, lengths and weights must be on the CPU; one is on {tensor.device}")
 
 
 def _stacked(tensor: Tensor) -> Tensor:

@@ -24,8 +24,8 @@ __all__ = [
     "ScanCall",
     "Stacked",
     "available",
-    "encode",
     "choose_variant",
+    "encode",
     "library",
     "read_backward",
     "read_forward",
@@ -196,3 +196,13 @@ def read_backward(call: ReaderCall, gradients: ReaderCall, dtype: torch.dtype, s
 def encode(call: EncoderCall, words: Tensor, dtype: torch.dtype, *, backward: bool) -> None:
     """Fill ``call.table`` from ``call.embedding``, or backward add the table's gradient to the embedding's."""
     _check(library().qrn_encode(byref(call), dtype == torch.float64, backward, words.data_ptr(), words.shape[1]))
+
+
+def scan_forward(call: ScanCall, dtype: torch.dtype) -> None:
+    """Fill ``call.out`` with the states."""
+    library().qrn_scan_forward(byref(call), dtype == torch.float64)
+
+
+def scan_backward(call: ScanCall, dtype: torch.dtype) -> None:
+    """Fill ``call.dz``, ``dv`` and ``dinitial``."""
+    _check(library().qrn_scan_backward(byref(call), dtype == torch.float64))

@@ -13,7 +13,9 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
+from query_reduction import native
 from query_reduction.scan.associative import scan_associative
+from query_reduction.scan.fused import scan_fused
 from query_reduction.scan.matrix import scan_matrix
 from query_reduction.scan.reference import scan_loop
 
@@ -23,6 +25,7 @@ BACKENDS: dict[str, Callable[..., Tensor]] = {
     "loop": scan_loop,
     "matrix": scan_matrix,
     "associative": scan_associative,
+    "fused": scan_fused,
 }
 
 
@@ -33,9 +36,14 @@ def scan(
     initial: Tensor | None = None,
     *,
     reverse: bool = False,
-    backend: str = "associative",
+    backend: str = "auto",
 ) -> Tensor:
-    """Run the recurrence over time and return every h_t, shaped like ``v``."""
+    """Run the recurrence over time and return every h_t, shaped like ``v``.
+
+    ``auto`` takes the fused backend where it can run and the associative one elsewhere.
+    """
+    if backend == "auto":
+        backend = "fused" if native.supports(v) and native.available() else "associative"
     if backend not in BACKENDS:
         raise ValueError(f"no scan backend {backend!r}; there are {', '.join(sorted(BACKENDS))}")
     if v.dim() != 3 or z.dim() != 3 or z.shape[:2] != v.shape[:2] or z.shape[2] not in (1, v.shape[2]):
@@ -53,4 +61,7 @@ def scan(
         initial = v.new_zeros(batch, dim)
     elif initial.shape != (batch, dim) or initial.dtype != v.dtype:
         raise ValueError(f"initial must be ({batch}, {dim}) {v.dtype}; got {tuple(initial.shape)} {initial.dtype}")
+    if v.numel() == 0:
+        # Nothing to compute; the sum is as empty as the result and hands empty gradients on.
+        return v + z + initial.unsqueeze(1)
     return BACKENDS[backend](z, v, lengths, initial, reverse=reverse)
