@@ -10,11 +10,13 @@ from typing import Any
 
 from query_reduction.cli.output import console, notes, print_json
 from query_reduction.cli.progress import train_with_progress
+from query_reduction.cli.responses import response_table
 from query_reduction.config import ModelConfig, Recipe, preset, variant_name
-from query_reduction.data.sources import load_parts
+from query_reduction.data.sources import load_parts, names_dialogs
 from query_reduction.errors import InputError
 from query_reduction.threads import available_cores, use_threads
 from query_reduction.training.checkpoint import MODEL_FILE, save_model
+from query_reduction.training.data_parallel import Share, process_group
 from query_reduction.training.run import Run, RunSettings, is_finished, is_unfinished
 
 __all__ = ["Train"]
@@ -29,15 +31,17 @@ class Train:
     """
 
     data: str = "generated"
-    """generated, babi (or babi/en-10k …), or the path of a file or folder of stories."""
+    """generated, babi (or babi/en-10k …), dialog, generated-dialog, or the path of a file or folder of stories or dialogs."""
     task: str | None = None
     """Which bAbI task: a number, or several (1-5,19 or all) to train one network on all of them."""
     variant: str = "2r"
-    """The network by the paper's name: layers, r for reset gates, v for vector gates, dimension (2r, 2rv, 6r200)."""
+    """The network by the paper's name: layers, r for reset gates, v for vector gates, dimension (2r, 2rv, 6r200); for
+    dialogs + adds match (2r+), c copying (2rc)."""
     preset: str = "original"
-    """The settings below, all at once: original, paper, original-10k or paper-10k."""
+    """The settings below, all at once: original, paper, original-10k, paper-10k; for dialogs dialog (taken unless
+    told otherwise) or dialog-slots."""
     questions: int = 1000
-    """Training questions a task, for generated stories."""
+    """Training questions a task, for generated stories; training dialogs, for generated dialogs."""
     out: Path | None = None
     """Where model, result and curves go; by default a new folder under runs/."""
     resume: bool = False
@@ -57,23 +61,33 @@ class Train:
     def defaults(arguments: Sequence[str]) -> Train:
         """The options' defaults, which depend on preset and variant."""
         early = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
-        early.add_argument("--preset", default="original")
+        early.add_argument("--preset", default=None)
+        early.add_argument("--data", default="generated")
         early.add_argument("--variant", default="2r")
         try:
             chosen, _ = early.parse_known_args(arguments)
         except argparse.ArgumentError:
             return Train()
-        model, recipe = preset(chosen.preset, chosen.variant)
-        return Train(variant=chosen.variant, preset=chosen.preset, model=model, recipe=recipe)
+        name = chosen.preset or ("dialog" if names_dialogs(chosen.data) else "original")
+        model, recipe = preset(name, chosen.variant)
+        return Train(variant=chosen.variant, preset=name, model=model, recipe=recipe)
 
     def run(self) -> int:
-        """Train, choose, test, report."""
-        use_threads(self.threads or available_cores())
+        """Train, choose, test, report; under torchrun together with the other processes."""
+        with process_group() as share:
+            return self._train(share)
+
+    def _train(self, share: Share) -> int:
+        use_threads(self.threads or max(1, available_cores() // share.of))
         parts = load_parts(self.data, self.task, questions=self.questions, seed=self.recipe.seed)
         folder = self._folder(parts.name)
         about = f"{self.data} task {self.task}" if self.task else self.data
-        run = Run(parts, RunSettings(self.model, self.recipe, folder, self.save_every, self.tensorboard, about))
-        if self.resume and run.resume():
+        settings = RunSettings(self.model, self.recipe, folder, self.save_every, self.tensorboard, about, share)
+        run = Run(parts, settings)
+        resumed = self.resume and run.resume()
+        if not share.first:
+            return 0 if run.train() else 130
+        if resumed:
             notes.print(f"resuming {folder} at epoch {run.trainer.epoch}")
         if not train_with_progress(run):
             if run.best().weights:
@@ -97,7 +111,8 @@ class Train:
             if is_unfinished(self.out) and not self.resume:
                 raise InputError(f"{self.out} holds an unfinished run; add --resume to go on, or choose another --out")
             return self.out
-        task = f"qa{self.task}" if self.task else data_name
+        kind = "dialog" if names_dialogs(self.data) else "qa"
+        task = f"{kind}{self.task}" if self.task else data_name
         stem = f"{task}-{variant_name(self.model)}"
         number = 1
         while True:
@@ -120,5 +135,8 @@ def report(result: dict[str, Any], folder: Path | None) -> None:
     if len(result["test_error_by_task"]) > 1:
         for task, error in result["test_error_by_task"].items():
             console.print(f"  task {task:>2}  {error:5.1f} %")
-    if folder:
+    if "responses" in result:
+        console.print(response_table(result["responses"]))
+        console.print(f"model in {folder}: try  qrn chat {folder}", markup=False)
+    elif folder:
         console.print(f'model in {folder}: try  qrn ask {folder} --story FILE --question "…"', markup=False)

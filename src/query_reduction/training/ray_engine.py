@@ -16,9 +16,10 @@ from typing import Any
 from query_reduction.data.sources import Parts
 from query_reduction.errors import InputError
 from query_reduction.files import write_atomically
+from query_reduction.threads import use_threads
 from query_reduction.training.run import STATE_FILE
 from query_reduction.training.sweep import Job
-from query_reduction.training.trials import MESSAGE_EVERY, Ended, Message, Trial, tell_trial, use_one_thread
+from query_reduction.training.trials import MESSAGE_EVERY, Ended, Message, Trial, tell_trial
 
 __all__ = ["RayEngine"]
 
@@ -125,7 +126,7 @@ def _run_on_node(
     trial: Trial, parts: Parts, state: bytes | None, message_every: float, state_every: float
 ) -> Iterator[Message | _State]:
     """A trial as a task, in a folder of its own on the node it happens to be on."""
-    use_one_thread()
+    use_threads(1)
     with tempfile.TemporaryDirectory(prefix="qrn-") as name:
         path = Path(name) / STATE_FILE
         if state is not None:

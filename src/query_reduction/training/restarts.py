@@ -24,6 +24,7 @@ from query_reduction.data.encoding import EncodedQuestions
 from query_reduction.evaluation.answers import evaluate
 from query_reduction.model import QueryReductionNetwork
 from query_reduction.training.checkpoint import load_tensors, save_tensors
+from query_reduction.training.data_parallel import Share
 from query_reduction.training.stack import ParameterStack
 
 __all__ = ["CurvePoint", "Restart", "RestartTrainer", "batch_order", "better"]
@@ -82,6 +83,7 @@ class RestartTrainer:
         train: NDArray[np.int64],
         dev_questions: EncodedQuestions,
         dev: NDArray[np.int64],
+        share: Share | None = None,
     ) -> None:
         self.network = network
         self.recipe = recipe
@@ -94,6 +96,7 @@ class RestartTrainer:
         self.train = train
         self._dev_questions = dev_questions
         self.dev = dev
+        self._share = share or Share()
         self._stack = ParameterStack(
             network, accumulator=recipe.accumulator, l2=recipe.l2, count_per_use=recipe.l2_counting == "per-use"
         )
@@ -129,13 +132,18 @@ class RestartTrainer:
         batches = batch_order(recipe.seed, self.epoch, len(self.train), recipe.batch)
         total = torch.zeros(len(self._active))
         for chosen in batches:
-            batch = self._questions.batch(self.train[chosen])
+            own = self._share.part(chosen)
             self._stack.zero_gradients()
-            losses = self.network.losses(batch).mean(1)
-            # Restarts share no parameter, so the sum's gradient is each one's own.
-            (losses.sum() * (len(chosen) if recipe.batch_loss == "sum" else 1)).backward()
+            if len(own):
+                batch = self._questions.batch(self.train[own])
+                losses = self.network.losses(batch).mean(1)
+                weight = len(own) / len(chosen)
+                # Restarts share no parameter, so the sum's gradient is each one's own.
+                (losses.sum() * weight * (len(chosen) if recipe.batch_loss == "sum" else 1)).backward()
+                total += losses.detach() * weight
+            self._stack.share_gradients(self._share)
             self._stack.step(learning_rate)
-            total += losses.detach()
+        self._share.add_up(total)
         return total / len(batches)
 
     def _look(self, train_loss: Tensor) -> list[CurvePoint]:

@@ -6,7 +6,7 @@ import json
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,7 @@ from query_reduction.model import QueryReductionNetwork
 from query_reduction.provenance import provenance
 from query_reduction.training.checkpoint import MODEL_FILE, SavedModel, save_model
 from query_reduction.training.curves import CurveWriter
+from query_reduction.training.data_parallel import Share
 from query_reduction.training.restarts import Restart, RestartTrainer, better
 
 __all__ = ["RESULT_FILE", "STATE_FILE", "Run", "RunSettings", "is_finished", "is_unfinished"]
@@ -48,6 +49,8 @@ class RunSettings:
     tensorboard: Path | None = None
     about: str = ""
     """What the run is called in its result: the data and task as the user named them."""
+    share: Share = field(default_factory=Share)
+    """The part of every batch this process computes; only the first process writes files."""
 
 
 def is_finished(folder: Path) -> bool:
@@ -87,7 +90,9 @@ class Run:
             restarts=self.restart_numbers,
             seed=recipe.seed,
         )
-        self.trainer = RestartTrainer(network, self.restart_numbers, recipe, questions, train, dev_questions, dev)
+        self.trainer = RestartTrainer(
+            network, self.restart_numbers, recipe, questions, train, dev_questions, dev, settings.share
+        )
         self.stop_requested = False
         self.checksum = self.parts.checksum()
         self._about = {
@@ -111,16 +116,21 @@ class Run:
 
     def train(self, on_epoch: Callable[[Run], None] = lambda run: None) -> bool:
         """Train to the end, or until ``stop_requested``; True if finished. The state is saved as it goes."""
-        folder = self.settings.folder
+        share = self.settings.share
+        folder = self.settings.folder if share.first else None
         trainer = self.trainer
         saved_at = clock = time.monotonic()
+        # Processes that train together stop together.
+        stopping = share.any(self.stop_requested)
 
         def after_epoch(epoch: int) -> bool:
+            nonlocal stopping
             on_epoch(self)
-            return self.stop_requested
+            stopping = share.any(self.stop_requested)
+            return stopping
 
         with _curves(self.settings, trainer.epoch) as curves:
-            while not trainer.finished and not self.stop_requested:
+            while not trainer.finished and not stopping:
                 points = trainer.run_to_next_look(after_epoch)
                 trainer.seconds += time.monotonic() - clock
                 clock = time.monotonic()
@@ -195,7 +205,7 @@ class Run:
             "data": {"name": self.parts.name, "sha256": self.checksum},
             **provenance(),
         }
-        if settings.folder:
+        if settings.folder and settings.share.first:
             save_model(settings.folder / MODEL_FILE, self.model(chosen, result))
             write_atomically(settings.folder / RESULT_FILE, json.dumps(result, indent=1) + "\n")
             (settings.folder / STATE_FILE).unlink(missing_ok=True)
@@ -231,6 +241,6 @@ def _hold_out(
 
 
 def _curves(settings: RunSettings, epoch: int) -> AbstractContextManager[CurveWriter | None]:
-    if settings.folder is None:
+    if settings.folder is None or not settings.share.first:
         return nullcontext()
     return CurveWriter(settings.folder / "curves.jsonl", up_to_epoch=epoch, tensorboard=settings.tensorboard)

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 
 from query_reduction.config import ModelConfig
 from query_reduction.model import QueryReductionNetwork
+from query_reduction.training.data_parallel import Share
 
 __all__ = ["ParameterStack"]
 
@@ -56,6 +57,10 @@ class ParameterStack:
         """Forget the gradients of the last step; autograd adds the next ones in place."""
         self._gradients.zero_()
 
+    def share_gradients(self, share: Share) -> None:
+        """Add up the gradients of all processes that train together: one buffer, one message."""
+        share.add_up(self._gradients)
+
     @torch.no_grad()
     def step(self, learning_rate: float) -> None:
         """Adagrad with weight decay in the gradient, as L2 in the loss would give."""
@@ -93,6 +98,6 @@ def _uses(name: str, config: ModelConfig, count_per_use: bool) -> int:
     """How often weight decay counts a parameter: biases never, a tied weight once, or once a layer (the original)."""
     if name.endswith("bias"):
         return 0
-    if not count_per_use or not config.tied or name == "embedding" or name.startswith("answer"):
+    if not count_per_use or not config.tied or name.startswith(("embedding", "answer", "decoder")):
         return 1
     return config.layers - 1 if name.startswith("reset") else config.layers

@@ -35,7 +35,6 @@ __all__ = [
     "Trial",
     "run_trial",
     "tell_trial",
-    "use_one_thread",
 ]
 
 MESSAGE_EVERY = 5.0
@@ -131,13 +130,6 @@ class Trial:
         """For people."""
         numbers = f"{self.restarts[0]}-{self.restarts[-1]}" if len(self.restarts) > 1 else str(self.restarts[0])
         return f"{self.setting.table} {self.setting.variant} task {self.setting.task} restarts {numbers}"
-
-
-def use_one_thread() -> None:
-    """Processes scale over the cores, threads inside each would only fight for them."""
-    import torch
-
-    torch.set_num_threads(1)
 
 
 def tell_trial(

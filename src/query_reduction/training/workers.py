@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 
-from query_reduction.threads import available_cores
+from query_reduction.threads import available_cores, use_threads
 from query_reduction.training.sweep import Job
-from query_reduction.training.trials import Ended, Message, tell_trial, use_one_thread
+from query_reduction.training.trials import Ended, Message, tell_trial
 
 __all__ = ["ProcessEngine"]
 
 _STOP = "stop"
-_THREAD_SETTINGS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "QRN_THREADS")
+_THREAD_SETTINGS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 
 
 @dataclass(slots=True)
@@ -106,7 +106,7 @@ class ProcessEngine:
 def _work(pipe: Connection) -> None:
     """A worker's life: take a trial, tell how it goes, take the next."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the driver's to handle
-    use_one_thread()
+    use_threads(1)  # processes scale over the cores; threads inside each would fight for them
     gone = False
 
     def should_stop() -> bool:
