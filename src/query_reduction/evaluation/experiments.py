@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from query_reduction import worlds
 from query_reduction.config import ModelConfig, Recipe, preset
 from query_reduction.data.babi import find_task_files
 from query_reduction.data.fetch import find_babi
@@ -46,6 +47,8 @@ class Experiment:
     """The recipe, by the name ``config.PRESETS`` knows it under."""
     data: str
     """The folder of bAbI files."""
+    generated: bool = False
+    """Train on generated stories; the test stays the published one."""
     measures: tuple[str, ...] = ("answer",)
     rows: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """Task → rows of the table its test gives, where it is not just the task's own."""
@@ -104,6 +107,15 @@ EXPERIMENTS: dict[str, Experiment] = {
             "en-10k",
             marked_tasks=("3",),
         ),
+        Experiment(
+            "transfer",
+            "trained on 10k generated questions a task, tested on the published ones",
+            (Column("2r"),),
+            _TASKS,
+            "original-10k",
+            "en-10k",
+            generated=True,
+        ),
     )
 }
 """The tables by name."""
@@ -126,6 +138,8 @@ def load_task(experiment: Experiment, task: str) -> tuple[Parts, str]:
 
 def _load_one(folder: Path, experiment: Experiment, task: str) -> tuple[Parts, str]:
     parts = load_parts(str(folder), task)
+    if experiment.generated:
+        return replace(parts, train=worlds.generate(int(task), _TRAIN_QUESTIONS[experiment.data]), dev=[]), ""
     if parts.train:
         return parts, ""
     return _completed(folder, parts, task, _TRAIN_QUESTIONS[experiment.data])
@@ -133,8 +147,6 @@ def _load_one(folder: Path, experiment: Experiment, task: str) -> tuple[Parts, s
 
 def _completed(folder: Path, parts: Parts, task: str, questions: int) -> tuple[Parts, str]:
     """A task whose training file is missing: what there is of real stories, filled up with generated ones."""
-    from query_reduction import worlds
-
     real: list[Story] = []
     for other in (folder.with_name(f"{folder.name}-qa{task}-partial"), folder.with_name("en")):
         if other.is_dir() and (path := find_task_files(other).get(task, {}).get("train")):
