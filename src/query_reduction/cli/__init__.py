@@ -25,6 +25,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "serve": ("serve:Serve", "a web page and JSON API for trained models"),
     "models": ("models:Models", "list the models that came with the package"),
     "reproduce": ("reproduce:Reproduce", "the paper's tables, published and measured side by side"),
+    "chat": ("chat:Chat", "talk to a model trained on dialogs"),
     "demo": ("demo:Demo", "generate stories, train, answer and show the gates, in under a minute"),
     "data list": ("data:ListData", "what data there is, and where it is looked for"),
     "data fetch": ("data:FetchData", "download a published dataset"),

@@ -10,15 +10,20 @@ import tyro
 from rich.table import Table
 
 from query_reduction.cli.output import console, print_json
+from query_reduction.cli.responses import response_table
+from query_reduction.data.dialog import read_dialogs
 from query_reduction.data.encoding import encode_stories
 from query_reduction.data.readers import read_file
 from query_reduction.data.sources import load_parts
 from query_reduction.data.stories import Story
+from query_reduction.dialog.preparation import Preparation
+from query_reduction.dialog.responder import Responder
 from query_reduction.errors import InputError
 from query_reduction.evaluation.answers import error_by_task, evaluate
+from query_reduction.evaluation.responses import score_responses
 from query_reduction.interpret.scoring import FIGURES, score_explanations
 from query_reduction.models import find_model
-from query_reduction.training.checkpoint import load_model
+from query_reduction.training.checkpoint import SavedModel, load_model
 
 __all__ = ["Evaluate"]
 
@@ -33,7 +38,7 @@ class Evaluate:
     model: Annotated[str, tyro.conf.Positional]
     """A model file, the folder of a training run, or the name of a ready model ('qrn models' lists them)."""
     data: str = "generated"
-    """generated, babi (or babi/en-10k …), or the path of a file or folder of stories."""
+    """generated, babi (or babi/en-10k …), dialog, generated-dialog, or the path of a file or folder."""
     task: str | None = None
     """Which bAbI task or tasks (2, 1-5, all)."""
     seed: int = 0
@@ -46,6 +51,8 @@ class Evaluate:
     def run(self) -> int:
         """Evaluate and report."""
         saved = load_model(find_model(self.model))
+        if saved.preparation is not None:
+            return self._evaluate_dialogs(saved, saved.preparation)
         stories = self._stories()
         questions = encode_stories(stories, saved.vocabulary, saved.config.memory)
         if not len(questions):
@@ -77,6 +84,31 @@ class Evaluate:
         if self.explanations:
             _print_explanations(result["explanations"])
         return 0
+
+    def _evaluate_dialogs(self, saved: SavedModel, preparation: Preparation) -> int:
+        """All three measures, on the test dialogs and on those with names training never mentions."""
+        tests = self._dialogs()
+        if not any(tests.values()):
+            raise InputError(f"{self.data}: no test dialogs")
+        responder = Responder(saved.network(), saved.vocabulary, preparation)
+        scores = {
+            name: score_responses(dialogs, responder.respond(dialogs)).as_json()
+            for name, dialogs in tests.items()
+            if dialogs
+        }
+        if self.json:
+            print_json({"model": self.model, "data": self.data, "task": self.task, "responses": scores})
+        else:
+            console.print(response_table(scores))
+        return 0
+
+    def _dialogs(self) -> dict[str, list[Story]]:
+        if Path(self.data).is_file():
+            return {"test": read_dialogs(Path(self.data))}
+        parts = load_parts(self.data, self.task, seed=self.seed)
+        if not parts.dialogs:
+            raise InputError(f"{self.data}: stories, but {self.model} was trained on dialogs")
+        return {"test": parts.test, "unseen names": parts.unseen}
 
     def _stories(self) -> list[Story]:
         if Path(self.data).is_file():

@@ -31,7 +31,7 @@ class Train:
     """
 
     data: str = "generated"
-    """generated, babi (or babi/en-10k …), dialog, generated-dialog, or the path of a file or folder of stories or dialogs."""
+    """generated, babi (or babi/en-10k …), dialog, generated-dialog, or the path of a file or folder."""
     task: str | None = None
     """Which bAbI task: a number, or several (1-5,19 or all) to train one network on all of them."""
     variant: str = "2r"

@@ -1,7 +1,7 @@
 """A knowledge base: rows (subject, relation, value), read from a file and queried by an api call.
 
-As text, a row is ``1 the_place R_cuisine thai`` (number, then words between spaces or tabs); as JSON lines, a subject is
-``{"name": "the_place", "R_cuisine": "thai", "R_rating": 8}``.
+As text, a row is ``1 the_place R_cuisine thai`` (number, then words between spaces or tabs); as JSON lines, a subject
+is ``{"name": "the_place", "R_cuisine": "thai", "R_rating": 8}``.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@
 ``babi``, ``babi/en-10k``  the published files, under $QRN_DATA or the user's cache
 ``dialog``               the published dialogs, found likewise
 ``generated-dialog``     dialogs held by query_reduction.worlds
-a folder                 bAbI files (qa2_…_train.txt, dialog-babi-task5-…-trn.txt) or train.jsonl, valid.jsonl, test.jsonl
+a folder                 bAbI files (qa2_…_train.txt, dialog-babi-…-trn.txt) or train.jsonl, valid.jsonl, test.jsonl
 a file                   one set of stories or (JSONL) dialogs; a tenth of them is held out for the test
 """
 
@@ -22,7 +22,7 @@ from query_reduction.data.readers import read_file
 from query_reduction.data.stories import Story
 from query_reduction.errors import InputError
 
-__all__ = ["Parts", "load_parts", "parse_tasks", "question_count"]
+__all__ = ["Parts", "load_parts", "names_dialogs", "parse_tasks", "question_count"]
 
 
 def parse_tasks(text: str) -> list[int]:
@@ -38,6 +38,14 @@ def parse_tasks(text: str) -> list[int]:
     if not tasks or not all(1 <= task <= 20 for task in tasks):
         raise InputError(f"tasks go from 1 to 20, not {text!r}")
     return list(dict.fromkeys(tasks))
+
+
+def names_dialogs(data: str) -> bool:
+    """Whether ``data`` names dialogs, not stories."""
+    path = Path(data)
+    if path.is_dir():
+        return bool(find_dialog_files(path)) or is_dialog_file(path / "train.jsonl")
+    return data in ("dialog", "generated-dialog") or (path.is_file() and is_dialog_file(path))
 
 
 def question_count(stories: Iterable[Story]) -> int:

@@ -74,28 +74,27 @@ class Copying:
                 block.add(general)
             sentences.append(general)
         new_place.append(len(sentences))
-        questions = tuple(
-            Question(
-                lexicon.generalise(question.text), " ".join(self._template(question.answer, log)), new_place[question.after]
-            )
-            for question, log in follow(dialog, lexicon)
-        )
-        return Story(tuple(sentences), questions, dialog.task)
+        questions = []
+        for question, log in follow(dialog, lexicon):
+            template = " ".join(self._template(question.answer, log))
+            questions.append(Question(lexicon.generalise(question.text), template, new_place[question.after]))
+        return Story(tuple(sentences), tuple(questions), dialog.task)
 
     def follow(self, dialog: Story) -> Iterator[tuple[Question, MentionLog]]:
         """Each question with what has been mentioned up to it; the log is one and grows."""
         return follow(dialog, self._lexicon_of(dialog))
 
-    def fill(self, template: str, log: MentionLog) -> str:
-        """A response: its slots filled with names the dialog has mentioned."""
+    def fill(self, template: str, log: MentionLog) -> str | None:
+        """A response: its slots filled with names the dialog has mentioned; None if there are none."""
         words = template.split()
         chosen: list[str] = []
         for position, word in enumerate(words):
             if word.startswith("<") and word.endswith(">"):
                 name = self.ranking.choose(f"{template}#{position}", word, log, chosen)
-                if name is not None:
-                    words[position] = name
-                    chosen.append(name)
+                if name is None:
+                    return None
+                words[position] = name
+                chosen.append(name)
         return " ".join(words)
 
     def _lexicon_of(self, dialog: Story) -> Lexicon:

@@ -68,7 +68,8 @@ class Preparation:
     def from_json(value: Mapping[str, Any]) -> Preparation:
         """What ``as_json`` gave."""
         copying = Copying.from_json(value["copying"]) if value["copying"] else None
-        return Preparation(value["marks"], copying, frozenset((str(said), bool(rows)) for said, rows in value["goes_on"]))
+        goes_on = frozenset((str(said), bool(rows)) for said, rows in value["goes_on"])
+        return Preparation(value["marks"], copying, goes_on)
 
 
 def _goes_on(dialogs: Iterable[Story]) -> frozenset[tuple[str, bool]]:

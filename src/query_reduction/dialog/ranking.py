@@ -105,8 +105,10 @@ class Ranking:
             facts = (f"{relation}={value}" for relation, value in known.about.items())
             plain += [fact for fact in facts if fact in self.facts]
             if known.about:
-                missed = sum(log.names[value].kind in wanted and wanted[log.names[value].kind] != value
-                             for value in known.about.values())
+                missed = sum(
+                    log.names[value].kind in wanted and wanted[log.names[value].kind] != value
+                    for value in known.about.values()
+                )
                 plain.append(f"unwanted {min(missed, 2)}")
             if known.subjects:
                 plain.append(f"of user {min((subject_by_user[s] for s in known.subjects), default='-')}")

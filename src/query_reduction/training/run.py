@@ -177,7 +177,7 @@ class Run:
                 row["test_error"] = percent_wrong(correct)
                 row["test_error_by_task"] = error_by_task(test, correct)
             if self.preparation is not None and self.parts.test:
-                row |= self._test_responses(restart)
+                row |= self.test_responses(restart)
             rows.append(row)
         chosen = self.best()
         chosen_row = next(row for row in rows if row["restart"] == chosen.number)
@@ -211,7 +211,7 @@ class Run:
             (settings.folder / STATE_FILE).unlink(missing_ok=True)
         return result
 
-    def _test_responses(self, restart: Restart) -> dict[str, Any]:
+    def test_responses(self, restart: Restart) -> dict[str, Any]:
         """The scores of a restart's responses on the test dialogs, and on those with names never seen."""
         assert self.preparation is not None
         responder = Responder(self.model(restart).network(), self.vocabulary, self.preparation)

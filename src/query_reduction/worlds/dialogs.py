@@ -49,7 +49,12 @@ _PRICES = ("cheap", "moderate", "expensive")
 _BEST_RATING = 8
 
 _GREETINGS = ("hi", "hello", "good morning")
-_OPENERS = ("may i have a table", "i'd like to book a table", "can you book a table", "can you make a restaurant reservation")
+_OPENERS = (
+    "may i have a table",
+    "i'd like to book a table",
+    "can you book a table",
+    "can you make a restaurant reservation",
+)
 _MENTION = {
     "cuisine": ("with {} food", "with {} cuisine"),
     "location": ("in {}",),

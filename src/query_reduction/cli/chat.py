@@ -1,0 +1,122 @@
+"""qrn chat"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Annotated
+
+import tyro
+
+from query_reduction.cli.output import console, notes, print_json
+from query_reduction.data.knowledge import KnowledgeBase
+from query_reduction.data.slots import API_CALL
+from query_reduction.dialog.responder import Responder
+from query_reduction.dialog.session import Said, Session
+from query_reduction.errors import InputError
+from query_reduction.files import write_atomically
+from query_reduction.interpret.terminal import gate_table
+from query_reduction.models import find_model
+from query_reduction.training.checkpoint import SavedModel, load_model
+
+__all__ = ["Chat"]
+
+_COMMANDS = (
+    "/why shows the gates behind the last response, /reset begins again, /save FILE, /quit; an empty line is silence"
+)
+
+
+@dataclass(frozen=True)
+class Chat:
+    """Talk to a model trained on dialogs.
+
+    When it calls the knowledge base, what is found enters the conversation and it goes on by itself, so that a table
+    can be booked from the greeting to the phone number.
+    """
+
+    model: Annotated[str, tyro.conf.Positional]
+    """A model file, the folder of a training run, or the name of a ready model."""
+    kb: Path | None = None
+    """The knowledge base: bAbI rows (1 the_place R_cuisine thai), or .jsonl with one place a line. Without it, the
+    places a copying model met in training."""
+    json: bool = False
+    """Print each response as one JSON object."""
+
+    def run(self) -> int:
+        """Hold a conversation until the input ends."""
+        saved = load_model(find_model(self.model))
+        if saved.preparation is None:
+            raise InputError(
+                f"{self.model} answers questions about stories: use 'qrn ask', or train with --data dialog"
+            )
+        responder = Responder(saved.network(), saved.vocabulary, saved.preparation)
+        session = Session(responder, self._knowledge(saved))
+        if not self.json:
+            notes.print(_COMMANDS, style="dim", markup=False)
+        while (line := _next_line()) is not None:
+            command, _, argument = line.partition(" ")
+            if command in ("/quit", "/exit"):
+                break
+            if command == "/reset":
+                session = Session(responder, session.knowledge)
+                notes.print("a new conversation", style="dim")
+            elif command == "/why":
+                _show_why(session)
+            elif command == "/save":
+                _save(session, argument.strip())
+            elif command.startswith("/"):
+                notes.print(f"no command {command}: {_COMMANDS}", style="dim", markup=False)
+            else:
+                for said in session.say(line):
+                    self._show(said)
+        return 0
+
+    def _knowledge(self, saved: SavedModel) -> KnowledgeBase:
+        if self.kb is not None:
+            return KnowledgeBase.read(self.kb)
+        copying = saved.preparation.copying if saved.preparation else None
+        facts = copying.lexicon.facts if copying else {}
+        return KnowledgeBase(tuple((name, *fact) for name, known in facts.items() for fact in known))
+
+    def _show(self, said: Said) -> None:
+        if self.json:
+            print_json(asdict(said.response) | {"rows": list(said.rows)})
+            return
+        console.print(f"bot: {said.response.text}", style="bold", markup=False, soft_wrap=True)
+        if said.rows:
+            console.print(f"     ({len(said.rows)} rows from the knowledge base)", style="dim", markup=False)
+        elif said.response.text.startswith(API_CALL):
+            console.print("     (the knowledge base has nothing like that)", style="yellow", markup=False)
+        if said.response.unknown_words:
+            unknown = ", ".join(said.response.unknown_words[:10])
+            console.print(f"     (words read as nothing: {unknown})", style="yellow", markup=False)
+
+
+def _next_line() -> str | None:
+    try:
+        return input("you: ").strip()
+    except EOFError:
+        return None
+    except UnicodeDecodeError:
+        notes.print("that was not UTF-8 text; please say it again", style="yellow")
+        return ""
+
+
+def _show_why(session: Session) -> None:
+    trace = session.trace()
+    if trace is None:
+        notes.print("nothing was read for the last response", style="dim")
+    else:
+        console.print(gate_table(trace))
+
+
+def _save(session: Session, name: str) -> None:
+    if not name:
+        notes.print("say where to: /save FILE", style="yellow")
+        return
+    try:
+        write_atomically(Path(name), session.as_text())
+    except OSError as error:
+        notes.print(f"{name}: {error.strerror}", style="yellow", markup=False)
+    else:
+        notes.print(f"saved as {name}", style="dim", markup=False)
