@@ -49,7 +49,9 @@ def test_the_published_numbers_are_those_of_the_paper() -> None:
     for experiment in EXPERIMENTS.values():
         for column in experiment.columns:
             rows = values.column(experiment.name, column.name)
-            assert rows, (experiment.name, column.name)
+            if experiment.name == "transfer" or column.name == "2rc":
+                assert not rows
+                continue
             assert rows.keys() >= {row for task in experiment.tasks for row in experiment.rows.get(task, (task,))}
 
 
@@ -150,6 +152,25 @@ def test_averages_with_and_without_task_3_at_10k(store: ResultStore) -> None:
     assert summaries["average"]["published_average"] == 4.6
     assert summaries["average without task 3"]["average"] == pytest.approx(1.0)
     assert summaries["average without task 3"]["published_average"] == pytest.approx(4.8158, abs=1e-3)
+
+
+def test_dialogs_are_counted_in_three_ways_and_only_one_is_the_paper_s(store: ResultStore) -> None:
+    experiment = EXPERIMENTS["dialog"]
+    column = experiment.chosen_columns(["2r"])[0]
+    model, recipe = experiment.settings(column)
+    errors = {
+        measure: {"3": 10.0 + number, "3-OOV": 20.0 + number} for number, measure in enumerate(experiment.measures)
+    }
+    entry = replace(result(0, 1.0), errors=errors)
+    store.add(Setting("dialog", "2r", "3", model, recipe, "d"), entry, origin())
+    table = build_table(store, experiment, columns=[column])
+    assert [shown["measured"]["3-OOV"]["error"] for shown in table["columns"]] == [20.0, 21.0, 22.0]
+    assert [shown["published"].get("3-OOV") for shown in table["columns"]] == [12.4, None, None]
+    text = to_markdown(table)
+    assert text.count("| 3-OOV |") == 3
+    assert text.count("2r paper") == 1
+    assert "errors counted exact match" in text
+    assert "failed" not in text
 
 
 def test_a_joint_network_fills_a_column(store: ResultStore) -> None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import csv
 import io
 import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from query_reduction.files import write_atomically
 
-__all__ = ["to_csv", "to_latex", "to_markdown", "write_reports"]
+__all__ = ["Section", "cell_text", "legend", "sections", "to_csv", "to_latex", "to_markdown", "write_reports"]
 
 
 def write_reports(table: dict[str, Any], folder: Path) -> list[Path]:
@@ -30,10 +31,30 @@ def write_reports(table: dict[str, Any], folder: Path) -> list[Path]:
     return [folder / file for file in contents]
 
 
-def heads(table: dict[str, Any]) -> list[str]:
-    """The columns' heads; the measure is named where there are several."""
-    several = len({column["measure"] for column in table["columns"]}) > 1
-    return [column["name"] + (f" ({column['measure']})" if several else "") for column in table["columns"]]
+@dataclass(frozen=True, slots=True)
+class Section:
+    """The columns of one measure as texts; every report lays these out."""
+
+    title: str
+    heads: list[str]
+    below: list[str]
+    """What stands under each head: paper and ours, or only ours where the paper has no such numbers."""
+    body: list[tuple[str, list[str]]]
+    summary: list[tuple[str, list[str]]]
+
+
+def sections(table: dict[str, Any]) -> list[Section]:
+    """A section for every measure."""
+    measures = list(dict.fromkeys(column["measure"] for column in table["columns"]))
+    found = []
+    for measure in measures:
+        columns = [column for column in table["columns"] if column["measure"] == measure]
+        paper = any(column["published"] for column in columns)
+        below = ["paper", "ours"] if paper else ["ours"]
+        title = table["title"] + (f", errors counted {measure}" if len(measures) > 1 else "")
+        names = [column["name"] for column in columns]
+        found.append(Section(title, names, below, _body(table, columns, below), _summary(table, columns, below)))
+    return found
 
 
 def cell_text(cell: dict[str, Any] | None) -> str:
@@ -45,12 +66,19 @@ def cell_text(cell: dict[str, Any] | None) -> str:
     return f"{cell['error']:.1f} ({spread}){''.join(cell['marks'])}"
 
 
-def summary_rows(table: dict[str, Any]) -> list[tuple[str, list[tuple[str, str]]]]:
-    """Rows below the tasks: label, then (published, measured) a column."""
-    rows: list[tuple[str, list[tuple[str, str]]]] = []
+def _body(table: dict[str, Any], columns: list[dict[str, Any]], below: list[str]) -> list[tuple[str, list[str]]]:
+    rows = []
+    for row in table["rows"]:
+        pairs = [(_number(column["published"].get(row)), cell_text(column["measured"].get(row))) for column in columns]
+        rows.append((row, _flat(pairs, below)))
+    return rows
+
+
+def _summary(table: dict[str, Any], columns: list[dict[str, Any]], below: list[str]) -> list[tuple[str, list[str]]]:
+    rows = []
     for label in table["averages"]:
         averages, failures = [], []
-        for column in table["columns"]:
+        for column in columns:
             summary = column["summaries"][label]
             of = "" if summary["complete"] or not summary["rows"] else f" [{len(summary['rows'])} tasks]"
             ours, failed = "–", "–"
@@ -59,61 +87,63 @@ def summary_rows(table: dict[str, Any]) -> list[tuple[str, list[tuple[str, str]]
                 failed = f"{summary['failed']}{of}"
             averages.append((_number(summary["published_average"]), ours))
             failures.append((_number(summary["published_failed"], 0), failed))
-        rows.append((label, averages))
+        rows.append((label, _flat(averages, below)))
         if table["counts_failed"]:
-            rows.append((label.replace("average", "failed"), failures))
+            rows.append((label.replace("average", "failed"), _flat(failures, below)))
     return rows
 
 
-def body_rows(table: dict[str, Any]) -> list[tuple[str, list[tuple[str, str]]]]:
-    """Rows of the tasks: label, then (published, measured) a column."""
-    return [
-        (
-            row,
-            [
-                (_number(column["published"].get(row)), cell_text(column["measured"].get(row)))
-                for column in table["columns"]
-            ],
-        )
-        for row in table["rows"]
-    ]
+def _flat(pairs: list[tuple[str, str]], below: list[str]) -> list[str]:
+    return [text for pair in pairs for text in pair[-len(below) :]]
 
 
 def to_markdown(table: dict[str, Any]) -> str:
     """Published and measured side by side."""
-    lines = [f"### {table['title']}", ""]
-    lines.append("| task |" + "".join(f" {head} paper | {head} ours |" for head in heads(table)))
-    lines.append("|---|" + "---:|" * (2 * len(table["columns"])))
-    for label, cells in [*body_rows(table), *summary_rows(table)]:
-        lines.append(f"| {label} |" + "".join(f" {paper} | {ours} |" for paper, ours in cells))
-    lines += ["", legend(table)]
+    lines = []
+    for section in sections(table):
+        heads = [
+            f"{head} {kind}" if len(section.below) > 1 else head for head in section.heads for kind in section.below
+        ]
+        lines += [f"### {section.title}", "", _markdown_row("task", heads), "|---|" + "---:|" * len(heads)]
+        lines += [_markdown_row(label, cells) for label, cells in (*section.body, *section.summary)]
+        lines.append("")
+    lines.append(legend(table))
     lines += [f"\n{note}" for note in table["notes"]]
     return "\n".join(lines) + "\n"
 
 
+def _markdown_row(label: str, cells: list[str]) -> str:
+    return f"| {label} | " + " | ".join(cells) + " |"
+
+
 def legend(table: dict[str, Any]) -> str:
     """What the numbers are."""
+    failed = "; failed: tasks above 5 %" if table["counts_failed"] else ""
     return (
         "Error in percent. Ours: the restart chosen on development questions (mean ± standard deviation over the "
-        f"restarts, their number); failed: tasks above 5 %. Recipe: `{table['preset']}`. Paper: {table['source']}."
+        f"restarts, their number){failed}. Recipe: `{table['preset']}`. Paper: {table['source']}."
     )
 
 
 def to_latex(table: dict[str, Any]) -> str:
-    """A booktabs table."""
-    count = len(table["columns"])
-    lines = [
-        f"% {table['title']}: made by qrn reproduce {table['table']}",
-        f"\\begin{{tabular}}{{l{'rr' * count}}}",
-        "\\toprule",
-        "task" + "".join(f" & \\multicolumn{{2}}{{c}}{{{_latex(head)}}}" for head in heads(table)) + " \\\\",
-        " & paper & ours" * count + " \\\\",
-        "\\midrule",
-    ]
-    lines += [_latex_row(label, cells) for label, cells in body_rows(table)]
-    lines.append("\\midrule")
-    lines += [_latex_row(label, cells) for label, cells in summary_rows(table)]
-    lines += ["\\bottomrule", "\\end{tabular}"]
+    """A booktabs table for every measure."""
+    lines = []
+    for section in sections(table):
+        width = len(section.below)
+        heads = "".join(f" & \\multicolumn{{{width}}}{{c}}{{{_latex(head)}}}" for head in section.heads)
+        lines += [
+            f"% {section.title}: made by qrn reproduce {table['table']}",
+            f"\\begin{{tabular}}{{l{'r' * width * len(section.heads)}}}",
+            "\\toprule",
+            f"task{heads} \\\\",
+            "".join(f" & {kind}" for _ in section.heads for kind in section.below) + " \\\\",
+            "\\midrule",
+            *(_latex_row(label, cells) for label, cells in section.body),
+            "\\midrule",
+            *(_latex_row(label, cells) for label, cells in section.summary),
+            "\\bottomrule",
+            "\\end{tabular}",
+        ]
     lines += [f"% {text}" for text in (legend(table), *table["notes"])]
     return "\n".join(lines) + "\n"
 
@@ -135,8 +165,8 @@ def to_csv(table: dict[str, Any]) -> str:
     return out.getvalue()
 
 
-def _latex_row(label: str, cells: list[tuple[str, str]]) -> str:
-    return _latex(label) + "".join(f" & {_latex(paper)} & {_latex(ours)}" for paper, ours in cells) + " \\\\"
+def _latex_row(label: str, cells: list[str]) -> str:
+    return " & ".join(map(_latex, (label, *cells))) + " \\\\"
 
 
 def _latex(text: str) -> str:

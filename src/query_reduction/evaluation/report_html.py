@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 from typing import Any
 
-from query_reduction.evaluation.report import body_rows, heads, legend, summary_rows
+from query_reduction.evaluation.report import legend, sections
 
 __all__ = ["to_html"]
 
@@ -30,31 +30,38 @@ _HEIGHT, _LEFT, _BAND = 190, 40, 44
 
 def to_html(table: dict[str, Any]) -> str:
     """The page."""
-    names = heads(table)
-    head = "".join(f'<th colspan="2">{escape(name)}</th>' for name in names)
-    below = "<th>paper</th><th>ours</th>" * len(names)
-    rows = [_row(label, cells, "") for label, cells in body_rows(table)]
-    rows += [_row(label, cells, ' class="summary"') for label, cells in summary_rows(table)]
-    charts = [
-        f"<h2>{escape(name)}: error by task</h2>{_chart(table['rows'], column)}"
-        for name, column in zip(names, table["columns"], strict=True)
-        if column["measured"]
-    ]
+    parts = []
+    for section in sections(table):
+        width = len(section.below)
+        head = "".join(f'<th colspan="{width}">{escape(name)}</th>' for name in section.heads)
+        below = "".join(f"<th>{kind}</th>" for _ in section.heads for kind in section.below)
+        rows = [_row(label, cells, width, "") for label, cells in section.body]
+        rows += [_row(label, cells, width, ' class="summary"') for label, cells in section.summary]
+        parts.append(
+            f'<h2>{escape(section.title)}</h2><div class="wide"><table><thead><tr><th rowspan="2">task</th>{head}</tr>'
+            f"<tr>{below}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
+        )
+    several = len(parts) > 1
+    for column in table["columns"]:
+        if column["measured"]:
+            name = column["name"] + (f", errors counted {column['measure']}" if several else "")
+            parts.append(f"<h2>{escape(name)}: error by task</h2>{_chart(table['rows'], column)}")
     notes = "".join(f"<p>{escape(note)}</p>" for note in table["notes"])
     commits = sorted({commit for column in table["columns"] for commit in column["commits"]})
     return (
         f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{escape(table["title"])}</title>'
         f'<meta name="viewport" content="width=device-width"><style>{_STYLE}</style>'
-        f"<h1>{escape(table['title'])}</h1><p>{escape(legend(table))}</p>{notes}"
-        f'<div class="wide"><table><thead><tr><th rowspan="2">task</th>{head}</tr><tr>{below}</tr></thead>'
-        f"<tbody>{''.join(rows)}</tbody></table></div>{''.join(charts)}"
+        f"<h1>{escape(table['title'])}</h1><p>{escape(legend(table))}</p>{notes}{''.join(parts)}"
         f"<p>Computed by {escape(', '.join(commits) or 'nothing yet')}.</p></html>\n"
     )
 
 
-def _row(label: str, cells: list[tuple[str, str]], kind: str) -> str:
-    values = "".join(f'<td>{escape(paper)}</td><td class="ours">{escape(ours)}</td>' for paper, ours in cells)
-    return f"<tr{kind}><td>{escape(label)}</td>{values}</tr>"
+def _row(label: str, cells: list[str], width: int, kind: str) -> str:
+    values = []
+    for number, text in enumerate(cells):
+        ours = ' class="ours"' if number % width == width - 1 else ""
+        values.append(f"<td{ours}>{escape(text)}</td>")
+    return f"<tr{kind}><td>{escape(label)}</td>{''.join(values)}</tr>"
 
 
 def _chart(rows: list[str], column: dict[str, Any]) -> str:

@@ -182,7 +182,8 @@ def _column_json(
     tasks: list[str],
     notes: dict[str, str],
 ) -> dict[str, Any]:
-    paper = published().column(experiment.name, column.name)
+    # The paper counts in one way only; errors counted otherwise must not stand beside its numbers.
+    paper = published().column(experiment.name, column.name) if measure == experiment.measures[0] else {}
     measured: dict[str, dict[str, Any]] = {}
     latest = max((found.latest for found in cells.values()), key=lambda origin: origin.date, default=None)
     for task in tasks:

@@ -48,7 +48,7 @@ def probe(model: ModelConfig, recipe: Recipe) -> tuple[float, ...]:
         restarts=len(_RESTARTS),
     )
     small = replace(model, dimension=min(model.dimension, _LARGEST))
-    parts = Parts("probe", _stories(0, 24), test=_stories(24, 30))
+    parts = Parts("probe", _stories(0, 24)) if model.head == "answers" else _dialogs()
     numbers: list[float] = []
     with _double_precision():
         run = Run(parts, RunSettings(small, hurried, None), _RESTARTS)
@@ -76,6 +76,20 @@ def agree(one: Sequence[float], other: Sequence[float]) -> bool:
     return len(one) == len(other) and all(
         math.isclose(a, b, rel_tol=_TOLERANCE, abs_tol=_TOLERANCE) for a, b in zip(one, other, strict=True)
     )
+
+
+def _dialogs() -> Parts:
+    """The same stories as dialogs: a question is what the user says, the answer a sentence."""
+    dialogs = [
+        replace(
+            story,
+            questions=tuple(replace(question, answer=f"look in the {question.answer}") for question in story.questions),
+        )
+        for story in _stories(0, 24)
+    ]
+    responses = tuple(f"look in the {place}" for place in _PLACES)
+    rows = tuple((place, "R_floor", str(number % 2)) for number, place in enumerate(_PLACES))
+    return Parts("probe", dialogs, dialogs=True, candidates=responses, knowledge=rows)
 
 
 def _stories(first: int, last: int) -> list[Story]:

@@ -90,7 +90,8 @@ class RestartResult:
     """None where it is not a number: the restart diverged."""
     dev_error: float | None
     errors: dict[str, dict[str, float]]
-    """Test error in percent: measure → row of the table → error. Stories have one measure, ``answer``."""
+    """Test error in percent: measure → row of the table → error. Stories have one measure, ``answer``; dialogs have
+    ``per slot``, ``exact match`` and ``per dialog``, and rows with ``-OOV`` for the test with names never seen."""
     seconds: float
     """The trial's time so far, shared by the restarts that trained together."""
 
@@ -170,7 +171,7 @@ def run_trial(
     if run.checksum != setting.data:
         raise InputError(f"{trial.name}: the data has changed since the sweep began; start again")
     run.resume()
-    test = encode_stories(parts.test, run.vocabulary, setting.model.memory)
+    test = encode_stories([] if parts.dialogs else parts.test, run.vocabulary, setting.model.memory)
     told: set[int] = set()
     stopping = False
 
@@ -194,19 +195,29 @@ def run_trial(
 
 
 def _result(run: Run, restart: Restart, test: EncodedQuestions) -> RestartResult:
-    errors: dict[str, float] = {}
-    if len(test):
+    errors: dict[str, dict[str, float]] = {}
+    if run.preparation is not None:
+        errors = _response_errors(run.test_responses(restart)["responses"], run.parts.test[0].task)
+    elif len(test):
         correct = evaluate(run.model(restart).network(), test).correct[0]
-        errors = error_by_task(test, correct) or {"": percent_wrong(correct)}
+        errors = {"answer": error_by_task(test, correct) or {"": percent_wrong(correct)}}
     return RestartResult(
         restart.number,
         restart.epochs,
         restart.best_epoch,
         _number(restart.dev_loss),
         _number(restart.dev_error),
-        {"answer": errors},
+        errors,
         round(run.trainer.seconds, 1),
     )
+
+
+def _response_errors(scores: dict[str, dict[str, float]], task: str) -> dict[str, dict[str, float]]:
+    rows = {"test": task, "unseen names": f"{task}-OOV"}
+    return {
+        measure.replace("_", " "): {rows[name]: round(100 - score[measure], 4) for name, score in scores.items()}
+        for measure in ("per_slot", "exact_match", "per_dialog")
+    }
 
 
 def _number(value: float) -> float | None:
