@@ -43,6 +43,8 @@ class ModelConfig:
     """The J of the position encoder: the longest sentence of the task (original) or the sentence's own length."""
     memory: int = 50
     """Read only the last so many sentences of a story; 0 reads all."""
+    decode_questions: bool = False
+    """Also learn to say a question from its vector, so that reduced queries can be put into words (stories)."""
     head: Literal["answers", "responses", "slots"] = "answers"
     """The output: one classifier of whole answers (stories); word after word among the candidates (dialogs, paper);
     independent fixed slots (dialogs, original)."""
@@ -124,9 +126,9 @@ PRESETS: dict[str, tuple[ModelConfig, Recipe]] = {
     "original-10k": (_ORIGINAL[0], replace(_ORIGINAL[1], batch=128, learning_rate=0.1, l2=0.0005)),
     "dialog": (
         replace(_ORIGINAL[0], head="responses", memory=100),
-        replace(_ORIGINAL[1], batch_loss="sum", max_epochs=50, evaluate_every=5, vocabulary="all"),
+        replace(_ORIGINAL[1], max_epochs=50, evaluate_every=5, vocabulary="all"),
     ),
-    "dialog-slots": (
+    "dialog-original": (
         replace(_ORIGINAL[0], head="slots", memory=100),
         replace(_ORIGINAL[1], batch_loss="sum", max_epochs=50, evaluate_every=5, vocabulary="all"),
     ),
@@ -134,7 +136,7 @@ PRESETS: dict[str, tuple[ModelConfig, Recipe]] = {
     "paper-10k": (_PAPER[0], replace(_PAPER[1], batch=128, learning_rate=0.1, l2=0.0005, restarts=50)),
 }
 """Named settings; the ``-10k`` ones are for training sets of about ten thousand questions, ``dialog`` for
-conversations (``dialog-slots`` with the output of the original code)."""
+conversations (``dialog-original`` with output and loss of the original code)."""
 
 
 def preset(name: str, variant: str = "2r") -> tuple[ModelConfig, Recipe]:

@@ -16,7 +16,9 @@ REAL = Path(__file__).parents[3] / "shared" / "data" / "dialog"
 
 
 def rating(name: str) -> int:
-    return next(int(value) for subject, relation, value in knowledge_rows() if (subject, relation) == (name, "R_rating"))
+    return next(
+        int(value) for subject, relation, value in knowledge_rows() if (subject, relation) == (name, "R_rating")
+    )
 
 
 @pytest.mark.parametrize("task", DIALOG_TASKS)

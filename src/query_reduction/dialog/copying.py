@@ -46,7 +46,8 @@ class Copying:
     def learn(dialogs: Sequence[Story], knowledge: Iterable[tuple[str, str, str]] = ()) -> Copying:
         """Learn from training dialogs and, where there is one, a knowledge base."""
         told = list(dict.fromkeys(_rows(dialogs)))
-        kinds = _kinds_of_rows([*knowledge, *told])
+        known = ((subject.lower(), relation.lower(), value.lower()) for subject, relation, value in knowledge)
+        kinds = _kinds_of_rows([*known, *told])
         kinds |= _induced_kinds(dialogs, kinds)
         facts: dict[str, tuple[tuple[str, str], ...]] = {}
         for subject, relation, value in told:

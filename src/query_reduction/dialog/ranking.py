@@ -21,6 +21,8 @@ __all__ = ["Choice", "Ranking", "shared_facts"]
 
 _STEPS = 300
 _L2 = 1e-4
+_SURE = 0.1
+"""Where the surprise is below this at every single choice, there is nothing left to learn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +68,8 @@ class Ranking:
             scores = torch.nn.functional.embedding_bag(flat, weights, offsets, mode="sum").squeeze(1)[names]
             scores = scores.masked_fill(names == 0, -torch.inf)
             losses = torch.nn.functional.cross_entropy(scores, right, reduction="none")
+            if losses.max() < _SURE:
+                break
             loss = (losses * count).sum() / count.sum() + _L2 * weights.square().sum()
             loss.backward()  # type: ignore[no-untyped-call]
             optimiser.step()
