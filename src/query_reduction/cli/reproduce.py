@@ -18,9 +18,11 @@ from query_reduction.cli.sweep_view import SweepView
 from query_reduction.data.sources import parse_tasks
 from query_reduction.errors import InputError
 from query_reduction.evaluation.experiments import EXPERIMENTS, Column, Experiment
+from query_reduction.evaluation.readme import fill_readme
 from query_reduction.evaluation.report import to_markdown, write_reports
 from query_reduction.evaluation.sweeps import plan_table
 from query_reduction.evaluation.tables import build_table
+from query_reduction.files import write_atomically
 from query_reduction.training.store import ResultStore
 from query_reduction.training.sweep import Job, Sweep
 
@@ -41,7 +43,7 @@ class Reproduce:
     """
 
     table: Annotated[str, tyro.conf.Positional]
-    """qa-1k or qa-10k."""
+    """qa-1k, qa-10k, dialog or transfer; speed (sequential against parallel); figures (the paper's gate figures)."""
     tasks: str = "all"
     """Only these tasks: a number, a range or a list (1-5,19)."""
     variants: tuple[str, ...] = ()
@@ -66,11 +68,17 @@ class Reproduce:
     """How many trials at once; by default one a core."""
     stack: int = 10
     """Train at most so many restarts of a network together in one process."""
+    readme: Path | None = None
+    """Also make the tables between the marks of this file (<!-- table:qa-1k --> … <!-- /table:qa-1k -->) anew."""
     json: bool = False
     """Print the table as one JSON object."""
 
     def run(self) -> int:
         """Train what is missing, then report."""
+        if self.table == "speed":
+            return self._speed()
+        if self.table == "figures":
+            return self._figures()
         experiment = self._experiment()
         columns = experiment.chosen_columns([name for text in self.variants for name in text.split(",")])
         tasks = _tasks(experiment, self.tasks)
@@ -91,18 +99,33 @@ class Reproduce:
 
     def _experiment(self) -> Experiment:
         if self.table not in EXPERIMENTS:
-            raise InputError(f"no table {self.table!r}; there are {', '.join(EXPERIMENTS)}")
+            raise InputError(f"no table {self.table!r}; there are {', '.join(EXPERIMENTS)}, speed and figures")
         if self.restarts is not None and self.restarts < 1:
             raise InputError(f"--restarts must be above 0, not {self.restarts}")
         if self.address is not None and self.engine != "ray":
             raise InputError("--address needs --engine ray")
         if self.stack < 1 or (self.workers is not None and self.workers < 1):
             raise InputError("--stack and --workers must be above 0")
+        self._find_data()
+        return EXPERIMENTS[self.table]
+
+    def _find_data(self) -> None:
         if self.data is not None:
             if not self.data.is_dir():
                 raise InputError(f"--data {self.data}: no such folder")
             os.environ["QRN_DATA"] = str(self.data.resolve())
-        return EXPERIMENTS[self.table]
+
+    def _speed(self) -> int:
+        from query_reduction.evaluation.speed import measure_speed, speed_markdown, write_speed
+
+        speed = measure_speed(self.variants or ("2r", "6r200"))
+        paths = write_speed(speed, self.out)
+        if self.json:
+            print_json(speed)
+        else:
+            console.print(speed_markdown(speed), markup=False, soft_wrap=True)
+        notes.print(f"written: {', '.join(map(str, paths))}", markup=False)
+        return 0
 
     def _sweep(
         self, experiment: Experiment, columns: list[Column], tasks: list[str], store: ResultStore
@@ -144,6 +167,25 @@ class Reproduce:
 
         return ProcessEngine(min(self.workers or available_cores(), len(jobs)))
 
+    def _figures(self) -> int:
+        from query_reduction.cli.progress import train_with_progress
+        from query_reduction.evaluation.figures import draw_figures, figure_runs, figures_markdown
+
+        self._find_data()
+        for folder, run in figure_runs(self.restarts):
+            notes.print(f"training the network of {folder}", markup=False)
+            run.resume()
+            if not train_with_progress(run):
+                notes.print("stopped; the same command goes on")
+                return 130
+            run.finish()
+        figures = draw_figures(self.out / "figures")
+        if self.json:
+            print_json(figures)
+        else:
+            console.print(figures_markdown(figures), markup=False, soft_wrap=True)
+        return 0
+
     def _report(self, table: dict[str, Any], experiment: Experiment, columns: list[Column], tasks: list[str]) -> None:
         whole = columns == list(experiment.columns) and tasks == list(experiment.tasks) and self.preset is None
         if self.json:
@@ -155,7 +197,17 @@ class Reproduce:
         shown = shown or build_table(ResultStore(self.out / "store"), experiment, mix=self.mix)
         if any(column["measured"] for column in shown["columns"]):
             paths = write_reports(shown, self.out)
-            notes.print(f"whole table: {', '.join(str(path) for path in paths)}", markup=False)
+            notes.print(f"whole table: {', '.join(str(path) for path in paths)}", markup=False, soft_wrap=True)
+        if self.readme is not None:
+            self._fill_readme(self.readme)
+
+    def _fill_readme(self, path: Path) -> None:
+        try:
+            text = path.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise InputError(f"--readme {path}: cannot be read ({error})") from error
+        write_atomically(path, fill_readme(text, ResultStore(self.out / "store")))
+        notes.print(f"tables of {path} made anew", markup=False)
 
 
 def _tasks(experiment: Experiment, text: str) -> list[str]:

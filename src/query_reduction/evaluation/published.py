@@ -7,7 +7,20 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 
-__all__ = ["Published", "published"]
+__all__ = ["Published", "PublishedFigure", "published"]
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedFigure:
+    """A story of the paper's gate figure."""
+
+    task: str
+    question: str
+    answer: str
+    gates: tuple[str, ...]
+    """The figure's columns."""
+    sentences: dict[str, list[float]]
+    """Each sentence with its gates, a value a column."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +30,7 @@ class Published:
     source: str
     unit: str
     parallel_speedup: float
+    figures: tuple[PublishedFigure, ...]
     tables: dict[str, dict[str, dict[str, float]]]
     """Table → column → row → error in percent; rows ``average`` and ``failed`` sum a column up."""
 
@@ -29,4 +43,6 @@ class Published:
 def published() -> Published:
     """The published numbers."""
     file = resources.files("query_reduction.evaluation") / "published.json"
-    return Published(**json.loads(file.read_text(encoding="utf-8")))
+    content = json.loads(file.read_text(encoding="utf-8"))
+    figures = tuple(PublishedFigure(**figure) for figure in content.pop("figures"))
+    return Published(**content, figures=figures)

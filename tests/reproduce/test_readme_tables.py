@@ -1,0 +1,113 @@
+"""The README's tables are what the store gives; speed and figures are made by the same command."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from query_reduction import config, worlds
+from query_reduction.cli import main
+from query_reduction.data.babi import format_stories
+from query_reduction.errors import InputError
+from query_reduction.evaluation.experiments import EXPERIMENTS
+from query_reduction.evaluation.published import published
+from query_reduction.evaluation.readme import fill_readme
+from query_reduction.training.store import ResultStore
+from query_reduction.training.trials import Setting
+
+from .conftest import origin, result
+
+ROOT = Path(__file__).parents[2]
+MARKED = "before\n<!-- table:{0} -->\nold\n<!-- /table:{0} -->\nafter\n"
+
+
+def test_the_readme_is_as_results_say() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert fill_readme(text, ResultStore(ROOT / "results" / "store")) == text, (
+        "make it anew with  qrn reproduce qa-1k --report-only --readme README.md"
+    )
+
+
+def test_a_table_is_put_between_the_marks(store: ResultStore) -> None:
+    experiment = EXPERIMENTS["qa-10k"]
+    model, recipe = experiment.settings(experiment.columns[0])
+    for task, error in (("1", 4.0), ("3", 8.0)):
+        note = "task 3: trained on other questions, too" if task == "3" else ""
+        for number in range(2):
+            entry = replace(result(number, 0.0, float(number)), errors={"answer": {task: error + number}})
+            store.add(Setting("qa-10k", "2r", task, model, recipe, task, data_note=note), entry, origin())
+    lines = fill_readme(MARKED.format("qa-10k"), store).splitlines()
+    assert lines[:2] == ["before", "<!-- table:qa-10k -->"]
+    assert lines[-2:] == ["<!-- /table:qa-10k -->", "after"]
+    assert "| 2r (2 tasks so far) | 0.2 | **6.0**† | 6.5 ± 0.5 | 0 | 1 | 2 |" in lines
+    assert "| 2r, without task 3 (1 tasks so far) | 0.0 | **4.0** | 4.5 ± 0.5 | 0 | 0 | 2 |" in lines
+    assert "† task 3: trained on other questions, too" in lines
+
+
+def test_filling_twice_changes_nothing_and_other_text_stays(store: ResultStore) -> None:
+    once = fill_readme(MARKED.format("qa-1k"), store)
+    assert once == "before\n<!-- table:qa-1k -->\nNot measured yet.\n<!-- /table:qa-1k -->\nafter\n"
+    assert fill_readme(once, store) == once
+    assert fill_readme("no marks", store) == "no marks"
+    with pytest.raises(InputError, match="qa-9k"):
+        fill_readme(MARKED.format("qa-9k"), store)
+
+
+def test_the_command_fills_a_readme(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("R.md").write_text(MARKED.format("qa-1k"))
+    assert main(["reproduce", "qa-1k", "--report-only", "--readme", "R.md"]) == 0
+    assert "Not measured yet." in Path("R.md").read_text()
+    assert main(["reproduce", "qa-1k", "--report-only", "--readme", "nowhere.md"]) == 1
+
+
+def test_speed_stands_beside_the_paper_s(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from query_reduction.evaluation import speed
+
+    def measured(variants: tuple[str, ...], effort: object) -> dict[str, Any]:
+        times = {"per-step loop": 0.06, "matrix form": 0.02, "ours, one": 0.003}
+        contenders = [{"name": name, "seconds": {"median": time}} for name, time in times.items()]
+        return {"rows": [{"variant": "2r", "batch": 32, "time": 50, "contenders": contenders}], "notes": []}
+
+    monkeypatch.setattr(speed, "measure_steps", measured)
+    monkeypatch.chdir(tmp_path)
+    assert main(["reproduce", "speed"]) == 0
+    out = capsys.readouterr().out
+    assert "| paper, on average | matrix form, one Titan X | 6.2 |" in out
+    assert "| 2r, 32 × 50 | the paper's matrix form | 3.0 |" in out
+    assert "| 2r, 32 × 50 | our fused reader | 20.0 |" in out
+    assert json.loads(Path("results/speed.json").read_text())["rows"][0]["sequential_seconds"] == 0.06
+
+
+def test_figures_read_the_paper_s_own_stories(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "data" / "babi" / "en"
+    folder.mkdir(parents=True)
+    for task in (2, 15):
+        for part, questions in (("train", 40), ("test", 10)):
+            lines = "".join(format_stories(worlds.generate(task, questions, split=part)))  # type: ignore[arg-type]
+            (folder / f"qa{task}_small_{part}.txt").write_text(lines)
+    model, recipe = config.PRESETS["original"]
+    quick = replace(recipe, batch=8, max_epochs=2, evaluate_every=2)
+    monkeypatch.setitem(config.PRESETS, "original", (model, quick))
+    monkeypatch.setenv("QRN_DATA", "")
+    monkeypatch.chdir(tmp_path)
+    command = ["reproduce", "figures", "--restarts", "1", "--data", "data", "--json"]
+    assert main(command) == 0
+    drawn = json.loads(capsys.readouterr().out)["figures"]
+    assert [figure["task"] for figure in drawn] == ["2", "15"]
+    for figure, paper in zip(drawn, published().figures, strict=True):
+        assert [row["sentence"] for row in figure["sentences"]] == list(paper.sentences)
+        assert [row["paper"] for row in figure["sentences"]] == list(paper.sentences.values())
+        assert all(0 <= gate <= 1 and len(row["ours"]) == 4 for row in figure["sentences"] for gate in row["ours"])
+        assert Path(f"results/figures/task-{figure['task']}.html").is_file()
+    assert "Daniel went to the hallway." in Path("results/figures/figures.md").read_text()
+    assert main(command) == 0
+    assert "training" not in capsys.readouterr().err
