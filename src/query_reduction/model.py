@@ -17,7 +17,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from query_reduction import fused_reader
+from query_reduction import decoder, fused_reader
 from query_reduction.config import ModelConfig
 from query_reduction.data.batch import Batch
 from query_reduction.data.vocabulary import Vocabulary
@@ -86,6 +86,8 @@ class QueryReductionNetwork(nn.Module):
             own_reset = 1 if config.tied else config.layers - 1
             # Two reset gates, forward and backward in time; z and the candidate are shared by both directions.
             shapes |= {"reset_weight": (own_reset, 2, gate, d), "reset_bias": (own_reset, 2, gate)}
+        if config.decode_questions:
+            shapes |= decoder.shapes(longest_sentence, vocabulary_size, d)
         stacks: dict[str, list[Tensor]] = {name: [] for name in shapes}
         for restart in restarts:
             generator = torch.Generator().manual_seed(int(np.random.SeedSequence((seed, restart)).generate_state(1)[0]))
@@ -106,20 +108,27 @@ class QueryReductionNetwork(nn.Module):
     answer_weight: Float[Tensor, "restart answer dim"]
     answer_current: Float[Tensor, "restart word dim"]
     answer_match: Float[Tensor, "restart position 2 dim"]
+    decoder_weight: Float[Tensor, "restart position vocabulary dim"]
+    decoder_bias: Float[Tensor, "restart position vocabulary"]
 
     def forward(self, batch: Batch) -> Float[Tensor, "restart batch answer"]:
         """Scores of every answer."""
         return self.score(self.reduce(batch), batch)
 
     def losses(self, batch: Batch) -> Float[Tensor, "restart batch"]:
-        """Cross entropy of every right answer."""
-        return self.head.losses(self, self.reduce(batch), batch)
+        """Cross entropy of every right answer, and of the question itself where it is to be decoded."""
+        table = self.encode(batch.words)
+        query = table[:, batch.questions.long()]
+        losses = self.head.losses(self, self.read(table, query, batch.stories, batch.lengths), batch)
+        if self.config.decode_questions:
+            words = batch.words[batch.questions.long()]
+            losses = losses + decoder.losses(self.decoder_weight, self.decoder_bias, query, words)
+        return losses
 
     def reduce(self, batch: Batch) -> Float[Tensor, "restart batch dim"]:
         """The answer vector: every question reduced over its story."""
         table = self.encode(batch.words)
-        query = table[:, batch.questions.long()]
-        return self.read(table, query, batch.stories, batch.lengths)
+        return self.read(table, table[:, batch.questions.long()], batch.stories, batch.lengths)
 
     def encode(self, words: Int[Tensor, "sentence word"]) -> Float[Tensor, "restart sentence dim"]:
         """Sentence vectors by the position encoder; one embedding serves sentences and questions."""
@@ -207,7 +216,7 @@ class QueryReductionNetwork(nn.Module):
 
 def _initial(name: str, shape: tuple[int, ...], config: ModelConfig, generator: torch.Generator) -> Tensor:
     """Initial weights of one parameter. Word 0 (no word) and word 1 (an unknown word) have no meaning: zero."""
-    if name.endswith("bias"):
+    if name.endswith("bias") or name.startswith("decoder"):
         return torch.zeros(shape)
     d = config.dimension
     if name == "embedding" or name.startswith("answer"):

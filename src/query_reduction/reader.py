@@ -48,7 +48,7 @@ class Reader:
     @property
     def decodes_questions(self) -> bool:
         """Whether the model can say its reduced queries in words."""
-        return False
+        return self.model.config.decode_questions
 
     def answer(self, sentences: Sequence[str], question: str) -> Answer:
         """Answer one question about a story."""

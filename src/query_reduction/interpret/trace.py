@@ -16,6 +16,7 @@ from torch import Tensor
 from query_reduction.data.encoding import encode_stories
 from query_reduction.data.stories import Question, Story
 from query_reduction.data.vocabulary import Vocabulary
+from query_reduction.decoder import decode
 from query_reduction.files import write_atomically
 from query_reduction.interpret.contributions import read_weights
 from query_reduction.model import LayerTrace, QueryReductionNetwork
@@ -152,8 +153,13 @@ def trace_answer(
     table = network.encode(batch.words)
     query = table[:, batch.questions.long()]
     reduced = network.read(table, query, batch.stories, batch.lengths, recorded)
-    ranked = _rank(network.score(reduced)[0], vocabulary, shown)[0]
+    ranked = _rank(network.score(reduced, batch)[0], vocabulary, shown)[0]
     weights = read_weights(recorded, batch.lengths)
+    in_words: list[tuple[str, ...]] | None = None
+    if network.config.decode_questions:
+        vectors = [query[:, 0, None], *(layer.reduced[:, 0] for layer in recorded)]
+        decoder_parts = network.decoder_weight, network.decoder_bias
+        in_words = [tuple(decode(*decoder_parts, vector, vocabulary)) for vector in vectors]
     read = int(batch.lengths[0])
     skipped = len(sentences) - read
     return Trace(
@@ -167,6 +173,8 @@ def trace_answer(
         contributions=torch.stack(weights).mean(0)[0, 0].numpy(),
         ending_here=_endings(network, vocabulary, story, read, shown) if endings and read <= _MOST_ENDINGS else None,
         so_far=_rank(network.score(recorded[-1].reduced[:, 0])[0], vocabulary, shown),
+        question_in_words=None if in_words is None else in_words[0][0],
+        queries_in_words=None if in_words is None else tuple(in_words[1:]),
     )
 
 

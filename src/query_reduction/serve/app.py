@@ -28,7 +28,7 @@ from query_reduction.serve.limits import Limits
 __all__ = ["create_app"]
 
 _KINDS = {".html": "text/html; charset=utf-8", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
-_CODES = {404: "not_found", 405: "method_not_allowed"}
+_CODES = {400: "invalid", 404: "not_found", 405: "method_not_allowed"}
 # Enough for a first story of full length; its last question is asked.
 _QUESTIONS_TOLD = 5
 _Question = tuple[list[str], str]
@@ -99,7 +99,7 @@ def create_app(
 
     @app.post("/api/trace", response_model=messages.TraceMessage, responses=refused)
     async def trace(asked: messages.TraceRequest) -> Response:
-        """Answer a question and show how: gates, reduced queries, contributions, answers had the story ended earlier."""
+        """Answer a question and show how: gates, reduced queries, contributions, earlier endings."""
         reader = reader_of(asked.model)
         check(asked.sentences, asked.question)
 

@@ -30,10 +30,6 @@ _HEADERS = [
 ]
 
 
-class _TooLargeError(Exception):
-    pass
-
-
 def error_body(code: str, message: str, field: str | None = None) -> dict[str, Any]:
     """How every error answers: a code for programs, a line for people, and the field it is about."""
     return {"error": {"code": code, "message": message} | ({"field": field} if field else {})}
@@ -55,15 +51,6 @@ class Guard:
             return
         headers = dict(scope["headers"])
         started = False
-        left = self._limits.body_bytes
-
-        async def guarded_receive() -> _Message:
-            nonlocal left
-            message = await receive()
-            left -= len(message.get("body", b""))
-            if left < 0:
-                raise _TooLargeError
-            return message
 
         async def guarded_send(message: _Message) -> None:
             nonlocal started
@@ -84,18 +71,43 @@ class Guard:
         if self._hosts is not None and _host(headers.get(b"host", b"")) not in self._hosts:
             await refuse(421, "wrong_host", "this server does not answer under that host name")
             return
-        declared = headers.get(b"content-length", b"0")
-        too_large = f"the request is larger than {self._limits.body_bytes} bytes"
-        if not declared.isdigit() or int(declared[:20]) > self._limits.body_bytes:
-            await refuse(413, "too_large", too_large)
-            return
         try:
             async with asyncio.timeout(self._limits.seconds):
-                await self._app(scope, guarded_receive, guarded_send)
-        except _TooLargeError:
-            await refuse(413, "too_large", too_large)
+                body = await self._body(headers.get(b"content-length", b"0"), receive)
+                if body is None:
+                    await refuse(413, "too_large", f"the request is larger than {self._limits.body_bytes} bytes")
+                    return
+                await self._app(scope, _replay(body, receive), guarded_send)
         except TimeoutError:
             await refuse(503, "too_slow", f"not answered within {self._limits.seconds:g} seconds")
+
+    async def _body(self, declared: bytes, receive: _Receive) -> bytes | None:
+        """The whole body, or None if it is too large, whatever length was declared."""
+        limit = self._limits.body_bytes
+        if not declared.isdigit() or int(declared[:20]) > limit:
+            return None
+        body = b""
+        while True:
+            message = await receive()
+            body += message.get("body", b"")
+            if len(body) > limit:
+                return None
+            if not message.get("more_body", False):
+                return body
+
+
+def _replay(body: bytes, receive: _Receive) -> _Receive:
+    """A receive that gives the body that was read, and then whatever comes after it."""
+    given = False
+
+    async def replayed() -> _Message:
+        nonlocal given
+        if given:
+            return await receive()
+        given = True
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return replayed
 
 
 def _host(header: bytes) -> str:

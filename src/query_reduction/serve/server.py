@@ -21,6 +21,7 @@ from query_reduction.threads import use_threads
 __all__ = ["serve"]
 
 _SECONDS_TO_FINISH = 30
+_BACKLOG = 2048
 _LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "[::1]"})
 
 
@@ -46,7 +47,7 @@ def serve(
         server_header=False,
         timeout_keep_alive=30,
         timeout_graceful_shutdown=_SECONDS_TO_FINISH,
-        backlog=2048,
+        backlog=_BACKLOG,
         h11_max_incomplete_event_size=64 * 1024,
     )
     shown = f"[{host}]" if ":" in host else host
@@ -73,13 +74,11 @@ class _Server(uvicorn.Server):
 
 def _listen(host: str, port: int) -> socket.socket:
     try:
-        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        listening = socket.socket(family, kind, protocol)
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listening.bind(address)
+        family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
+        # From here on connections wait for the server instead of being refused.
+        return socket.create_server((host, port), family=family, backlog=_BACKLOG)
     except OSError as error:
         raise InputError(f"cannot listen on {host}:{port}: {error.strerror or error}; try another --port") from error
-    return listening
 
 
 def _is_loopback(host: str) -> bool:

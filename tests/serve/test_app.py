@@ -1,0 +1,205 @@
+"""The API: answers, traces, stories, refusals, headers; concurrent questions answered together."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+pytest.importorskip("fastapi", reason="serving needs the extra 'serve'")
+httpx = pytest.importorskip("httpx")
+
+from query_reduction.config import parse_variant
+from query_reduction.data.vocabulary import Vocabulary
+from query_reduction.model import QueryReductionNetwork
+from query_reduction.reader import Reader
+from query_reduction.serve.app import create_app
+from query_reduction.serve.batching import Batcher, BusyError
+from query_reduction.serve.limits import Limits
+from query_reduction.training.checkpoint import SavedModel
+from query_reduction.worlds import generate
+
+STORY = ["Mary got the milk.", "Mary went to the garden."]
+QUESTION = "Where is the milk?"
+ASKED = {"model": "task2", "sentences": STORY, "question": QUESTION}
+
+
+@pytest.fixture(scope="module")
+def reader() -> Reader:
+    vocabulary = Vocabulary.from_stories(generate(2, 50))
+    config = parse_variant("2r8")
+    network = QueryReductionNetwork(
+        config, vocabulary.size, len(vocabulary.answers), longest_sentence=vocabulary.longest_sentence
+    )
+    return Reader(SavedModel(config, vocabulary, network.state_dict(), {"test_error_by_task": {"2": 50.0}}))
+
+
+def request(reader: Reader, method: str, path: str, *, limits: Limits | None = None, **options: Any) -> Any:
+    """One request to a fresh application."""
+
+    async def send() -> Any:
+        transport = httpx.ASGITransport(create_app({"task2": reader}, limits, frozenset({"test"})))
+        async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
+            return await client.request(method, path, **options)
+
+    return asyncio.run(send())
+
+
+def test_answer_is_the_readers(reader: Reader) -> None:
+    response = request(reader, "POST", "/api/answer", json=ASKED)
+    assert response.status_code == 200
+    expected = reader.answer(STORY, QUESTION)
+    assert response.json()["answer"] == expected.text
+    assert response.json()["confidence"] == pytest.approx(expected.confidence)
+    assert len(response.json()["runners_up"]) == len(expected.runners_up)
+
+
+def test_trace_has_all_the_page_needs(reader: Reader) -> None:
+    response = request(reader, "POST", "/api/trace", json=ASKED | {"vectors": True, "question": "Where is Zaphod?"})
+    assert response.status_code == 200
+    trace = response.json()
+    assert trace["unknown_words"] == ["Zaphod"]
+    assert len(trace["layers"][0]["reduced"]) == len(STORY) == len(trace["ending_here"])
+    assert trace["layers"][1].keys() == {"update", "weights", "candidate", "reduced"}
+
+
+def test_models_and_stories(reader: Reader) -> None:
+    (model,) = request(reader, "GET", "/api/models").json()["models"]
+    assert (model["name"], model["kind"], model["tasks"], model["variant"]) == ("task2", "story", [2], "2r8")
+    story = request(reader, "POST", "/api/story", json={"model": "task2", "seed": 7}).json()
+    assert story == request(reader, "POST", "/api/story", json={"model": "task2", "seed": 7}).json()
+    assert story["task"] == 2
+    assert max(story["support"]) < len(story["sentences"])
+
+
+def test_no_stories_for_a_model_without_tasks(reader: Reader) -> None:
+    plain = Reader(SavedModel(reader.model.config, reader.model.vocabulary, reader.model.weights))
+    response = request(plain, "POST", "/api/story", json={"model": "task2", "seed": 7})
+    assert response.status_code == 422
+    assert request(plain, "GET", "/api/models").json()["models"][0]["tasks"] == []
+
+
+@pytest.mark.parametrize(
+    ("change", "status", "code", "said"),
+    [
+        ({"model": "../../etc/passwd"}, 404, "not_found", "no model"),
+        ({"sentences": []}, 422, "invalid", "at least 1"),
+        ({"sentences": ["  "]}, 422, "invalid", "at least 1"),
+        ({"sentences": "Mary got the milk."}, 422, "invalid", "list"),
+        ({"question": ""}, 422, "invalid", "at least 1"),
+        ({"question": 7}, 422, "invalid", "string"),
+        ({"sentences": ["a."] * 11}, 422, "invalid", "10 sentences"),
+        ({"sentences": ["a" * 51]}, 422, "invalid", "50 characters"),
+        ({"question": "a" * 51}, 422, "invalid", "50 characters"),
+        ({"more": 1}, 422, "invalid", "not permitted"),
+        ({"sentences": ["a" * 5000]}, 413, "too_large", "4000 bytes"),
+    ],
+)
+def test_refusals_say_what_is_wrong(reader: Reader, change: dict[str, Any], status: int, code: str, said: str) -> None:
+    limits = Limits(body_bytes=4000, sentences=10, characters=50)
+    for path in ("/api/answer", "/api/trace"):
+        response = request(reader, "POST", path, json=ASKED | change, limits=limits)
+        assert response.status_code == status
+        assert response.json()["error"]["code"] == code
+        assert said in response.json()["error"]["message"]
+
+
+@pytest.mark.parametrize("body", [b"", b"{", b"[1]", b"\xff\xfe", b"[" * 3000, b'{"model": NaN}'])
+def test_bodies_that_are_no_json(reader: Reader, body: bytes) -> None:
+    response = request(reader, "POST", "/api/answer", content=body, headers={"content-type": "application/json"})
+    assert response.status_code in (400, 422)
+    assert response.json()["error"]["code"] == "invalid"
+
+
+def test_a_body_of_unknown_length_is_limited_too(reader: Reader) -> None:
+    async def pieces() -> Any:
+        for _ in range(100):
+            yield b" " * 100
+
+    response = request(reader, "POST", "/api/answer", content=pieces(), limits=Limits(body_bytes=4000))
+    assert response.status_code == 413
+
+
+def test_other_errors_have_the_same_shape(reader: Reader) -> None:
+    assert request(reader, "GET", "/nothing").json()["error"]["code"] == "not_found"
+    assert request(reader, "GET", "/api/answer").json()["error"]["code"] == "method_not_allowed"
+    assert request(reader, "GET", "/page/../app.py").status_code == 404
+    assert request(reader, "GET", "/page/%2e%2e%2fapp.py").status_code == 404
+    wrong = request(reader, "GET", "/", headers={"host": "evil.example"})
+    assert (wrong.status_code, wrong.json()["error"]["code"]) == (421, "wrong_host")
+
+
+def test_slow_requests_are_given_up(reader: Reader, monkeypatch: pytest.MonkeyPatch) -> None:
+    import time
+
+    monkeypatch.setattr(Reader, "trace", lambda *asked: time.sleep(0.3))
+    response = request(reader, "POST", "/api/trace", json=ASKED, limits=Limits(seconds=0.02))
+    assert response.status_code == 503
+    assert response.json()["error"]["code"] == "too_slow"
+
+
+def test_page_needs_nothing_from_outside(reader: Reader) -> None:
+    for path in ("/", "/docs"):
+        response = request(reader, "GET", path)
+        policy = response.headers["content-security-policy"]
+        assert "default-src 'none'" in policy
+        assert "unsafe" not in policy
+        assert response.headers["x-content-type-options"] == "nosniff"
+        assert "http:" not in response.text
+        assert "https:" not in response.text
+        assert "style=" not in response.text
+    for asset in ("style.css", "app.js", "api.js", "story.js", "dialog.js", "docs.js", "docs.css", "icon.svg"):
+        response = request(reader, "GET", f"/page/{asset}")
+        assert response.status_code == 200
+        assert "https:" not in response.text
+        assert "innerHTML" not in response.text
+
+
+def test_openapi_names_every_operation(reader: Reader) -> None:
+    schema = request(reader, "GET", "/openapi.json").json()
+    assert {"/api/answer", "/api/health", "/api/models", "/api/story", "/api/trace"} <= set(schema["paths"])
+    answer = schema["paths"]["/api/answer"]["post"]["responses"]
+    assert answer["200"]["content"]["application/json"]["schema"]["$ref"].endswith("AnswerMessage")
+    assert answer["422"]["content"]["application/json"]["schema"]["$ref"].endswith("ErrorMessage")
+
+
+def test_questions_that_come_together_are_answered_together() -> None:
+    sizes = []
+
+    def answer(asked: Sequence[int]) -> list[int]:
+        sizes.append(len(asked))
+        return [number * 2 for number in asked]
+
+    async def ask() -> list[int]:
+        with ThreadPoolExecutor(1) as executor:
+            batcher: Batcher[int, int] = Batcher(answer, executor, waiting=1000)
+            first = await asyncio.gather(*(batcher.ask(number) for number in range(100)))
+            return [*first, await batcher.ask(7)]
+
+    assert asyncio.run(ask()) == [number * 2 for number in [*range(100), 7]]
+    assert sizes == [64, 36, 1]
+
+
+def test_one_failure_does_not_stop_the_batcher() -> None:
+    def answer(asked: Sequence[int]) -> list[int]:
+        if 0 in asked:
+            raise ValueError
+        return list(asked)
+
+    async def ask() -> None:
+        with ThreadPoolExecutor(1) as executor:
+            batcher: Batcher[int, int] = Batcher(answer, executor, waiting=2)
+            with pytest.raises(ValueError):  # noqa: PT011
+                await batcher.ask(0)
+            assert await batcher.ask(5) == 5
+            waiting = [asyncio.create_task(batcher.ask(number)) for number in (1, 2, 3)]
+            await asyncio.sleep(0)
+            with pytest.raises(BusyError):
+                await waiting[2]
+            waiting[0].cancel()
+            assert await waiting[1] == 2
+
+    asyncio.run(ask())
