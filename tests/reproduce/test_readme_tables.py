@@ -48,6 +48,22 @@ def test_a_table_is_put_between_the_marks(store: ResultStore) -> None:
     assert "† task 3: trained on other questions, too" in lines
 
 
+def test_dialogs_have_a_line_a_network_and_both_measures(store: ResultStore) -> None:
+    experiment = EXPERIMENTS["dialog"]
+    model, recipe = experiment.settings(experiment.chosen_columns(["2r"])[0])
+    for task in ("1", "2", "3", "4", "5"):
+        errors = {
+            measure: {task: 1.0 + number, f"{task}-OOV": 3.0 + number}
+            for number, measure in enumerate(experiment.measures)
+        }
+        entry = replace(result(0, 0.0), errors=errors)
+        store.add(Setting("dialog", "2r", task, model, recipe, task), entry, origin())
+    text = fill_readme(MARKED.format("dialog"), store)
+    head = "| network | per slot: paper | ours | per slot, OOV: paper | ours | exact match | exact match, OOV |"
+    assert head in text.splitlines()
+    assert "| 2r | 5.5 | **1.0** | 11.1 | **3.0** | **2.0** | **4.0** |" in text.splitlines()
+
+
 def test_filling_twice_changes_nothing_and_other_text_stays(store: ResultStore) -> None:
     once = fill_readme(MARKED.format("qa-1k"), store)
     assert once == "before\n<!-- table:qa-1k -->\nNot measured yet.\n<!-- /table:qa-1k -->\nafter\n"

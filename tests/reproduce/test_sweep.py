@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import io
 import os
 import signal
 from collections.abc import Callable
@@ -7,7 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
+from query_reduction.cli.sweep_view import SweepView
 from query_reduction.data.sources import Parts
 from query_reduction.errors import InputError
 from query_reduction.training.store import ResultStore
@@ -175,3 +178,33 @@ def test_a_stopped_sweep_goes_on_with_the_stacks_it_began(
     again = make_jobs(3, stack=3)
     assert [job.trial.restarts for job in again] == [(0, 1, 2)]
     assert again[0].folder == jobs[0].folder
+
+
+def test_a_terminal_sees_a_live_table(store: ResultStore, make_jobs: MakeJobs) -> None:
+    screen = io.StringIO()
+    console = Console(file=screen, force_terminal=True, width=100)
+    sweep = Sweep(store, make_jobs(2))
+    engine = InlineEngine([result(0, 3.25), Progress(4, 1, 20.0)], [])
+    shown: list[str] = []
+
+    def look(sweep: Sweep) -> None:
+        view.update(sweep)
+        with console.capture() as captured:
+            console.print(view._table())
+        shown.append(captured.get())
+        sweep.request_stop()
+
+    with SweepView(sweep, 1, console) as view:
+        sweep.run(engine, look)
+    assert "3.2 (1), 0.0 epoch 4, dev 20.0" in shown[0]
+    assert "1/2 restarts stored" in screen.getvalue()
+
+
+def test_elsewhere_a_line_says_what_is_stored_and_what_is_left(store: ResultStore, make_jobs: MakeJobs) -> None:
+    screen = io.StringIO()
+    sweep = Sweep(store, make_jobs(2))
+    with SweepView(sweep, 1, Console(file=screen, width=200)) as view:
+        sweep.run(InlineEngine(), view.update)
+    assert "2 restarts to train in 1 stack, 1 at once" in screen.getvalue()
+    assert "2/2 restarts stored" in screen.getvalue()
+    assert "about 0:00:00 left" in screen.getvalue()

@@ -10,6 +10,8 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from query_reduction.evaluation.published import published
+from query_reduction.evaluation.tables import choose
 from query_reduction.training.sweep import Sweep
 from query_reduction.training.trials import RestartResult, Setting
 
@@ -27,6 +29,8 @@ class SweepView:
         self._live = Live(console=console, refresh_per_second=2, transient=True) if console.is_terminal else None
         self._said = (0, 0)
         self._said_at = 0.0
+        self._cells: dict[str, dict[str, str]] | None = None
+        self._cells_at = 0
         count = sweep.total
         console.print(
             f"{count} restart{'s' * (count != 1)} to train in {len(sweep.jobs)} stack{'s' * (len(sweep.jobs) != 1)}, "
@@ -60,14 +64,11 @@ class SweepView:
         )
 
     def _table(self) -> Table:
-        """Chosen test error so far of every cell of the sweep, or how far it is."""
+        """Every cell of the sweep: the chosen test error so far, the paper's, and how far it is."""
         sweep = self._sweep
-        cells: dict[str, dict[str, str]] = {}
-        for job in sweep.jobs:
-            setting = job.trial.setting
-            stored = sweep.store.find(setting)
-            results = list(stored.of_code(job.origin.probe).values()) if stored else []
-            cells.setdefault(setting.task, {})[setting.variant] = _cell(setting, results)
+        if self._cells is None or self._cells_at != sweep.stored:
+            self._cells, self._cells_at = self._stored_cells(), sweep.stored
+        cells = {task: dict(row) for task, row in self._cells.items()}
         for entry in sweep.running.values():
             setting = entry.job.trial.setting
             if entry.progress is not None:
@@ -75,10 +76,19 @@ class SweepView:
                 dev = f", dev {error:.1f}" if error is not None else ""
                 cells[setting.task][setting.variant] += f" epoch {entry.progress.epoch}{dev}"
         variants = list(dict.fromkeys(job.trial.setting.variant for job in sweep.jobs))
-        table = Table("task", *variants, title="test error (restarts)", title_justify="left")
+        table = Table("task", *variants, title="test error (restarts), paper", title_justify="left")
         for task in sorted(cells, key=lambda task: (not task.isdecimal(), task.zfill(3))):
             table.add_row(task, *(cells[task].get(variant, "") for variant in variants))
         return table
+
+    def _stored_cells(self) -> dict[str, dict[str, str]]:
+        cells: dict[str, dict[str, str]] = {}
+        for job in self._sweep.jobs:
+            setting = job.trial.setting
+            stored = self._sweep.store.find(setting)
+            results = list(stored.of_code(job.origin.probe).values()) if stored else []
+            cells.setdefault(setting.task, {})[setting.variant] = _cell(setting, results)
+        return cells
 
     def __enter__(self) -> SweepView:
         if self._live:
@@ -92,13 +102,13 @@ class SweepView:
 
 
 def _cell(setting: Setting, results: list[RestartResult]) -> str:
-    from query_reduction.evaluation.tables import choose
-
+    paper = published().column(setting.table, setting.variant).get(setting.task)
+    beside = f", {paper:.1f}" if paper is not None else ""
     if not results:
-        return "·"
+        return f"·{beside}"
     errors = choose(results, setting.recipe.keep).errors
     first = [error for by_row in list(errors.values())[:1] for error in by_row.values()]
-    return f"{sum(first) / max(len(first), 1):.1f} ({len(results)})"
+    return f"{sum(first) / max(len(first), 1):.1f} ({len(results)}){beside}"
 
 
 def _span(seconds: float) -> str:

@@ -18,6 +18,7 @@ from query_reduction.training.store import ResultStore
 __all__ = ["fill_readme", "short_table"]
 
 _MARKED = re.compile(r"(<!-- table:(?P<name>[\w-]+) -->\n).*?(<!-- /table:(?P=name) -->)", re.DOTALL)
+_MEASURES_SHOWN = 2
 _HEAD = ("network", "average: paper", "ours", "over restarts", "failed: paper", "ours", "restarts")
 
 
@@ -34,13 +35,9 @@ def fill_readme(text: str, store: ResultStore) -> str:
 
 
 def short_table(table: dict[str, Any]) -> str:
-    """Averages and failed tasks of every measured column, with the notes."""
-    head = _HEAD if table["counts_failed"] else (*_HEAD[:4], _HEAD[6])
-    lines = []
-    for column in table["columns"]:
-        for label, summary in column["summaries"].items():
-            if summary["rows"]:
-                lines.append(_line(table, column, label, summary))
+    """Averages of every measured column, with the notes."""
+    several = len({column["measure"] for column in table["columns"]}) > 1
+    head, lines = _by_measure(table) if several else _by_network(table)
     if not lines:
         return "Not measured yet.\n"
     notes = "".join(f"\n{note}\n" for note in table["notes"])
@@ -48,9 +45,41 @@ def short_table(table: dict[str, Any]) -> str:
     return "\n".join([f"| {' | '.join(head)} |", rule, *lines]) + "\n" + notes
 
 
+def _by_measure(table: dict[str, Any]) -> tuple[list[str], list[str]]:
+    """A line a network: averages by measure, the paper's beside ours where it has them."""
+    measures = list(dict.fromkeys(column["measure"] for column in table["columns"]))[:_MEASURES_SHOWN]
+    kinds = [(measure, label) for measure in measures for label in table["averages"]]
+    head = ["network"]
+    for measure, label in kinds:
+        name = f"{measure}{label.removeprefix('average').replace('-', ', ')}"
+        head += [f"{name}: paper", "ours"] if measure == measures[0] else [name]
+    lines = []
+    for network in dict.fromkeys(column["name"] for column in table["columns"]):
+        own = {column["measure"]: column["summaries"] for column in table["columns"] if column["name"] == network}
+        cells = []
+        for measure, label in kinds:
+            summary = own[measure][label]
+            of = "" if summary["complete"] or not summary["rows"] else f" ({len(summary['rows'])} tasks so far)"
+            ours = f"**{summary['average']:.1f}**{of}" if summary["rows"] else "–"
+            cells += [_number(summary["published_average"]), ours] if measure == measures[0] else [ours]
+        if any(summary["rows"] for summaries in own.values() for summary in summaries.values()):
+            lines.append(f"| {network} | {' | '.join(cells)} |")
+    return head, lines
+
+
+def _by_network(table: dict[str, Any]) -> tuple[list[str], list[str]]:
+    """A line a network and average: paper, ours, spread over restarts, failed tasks."""
+    lines = [
+        _line(table, column, label, summary)
+        for column in table["columns"]
+        for label, summary in column["summaries"].items()
+        if summary["rows"]
+    ]
+    return list(_HEAD) if table["counts_failed"] else [*_HEAD[:4], _HEAD[6]], lines
+
+
 def _line(table: dict[str, Any], column: dict[str, Any], label: str, summary: dict[str, Any]) -> str:
-    several = len({other["measure"] for other in table["columns"]}) > 1
-    name = column["name"] + (f", {column['measure']}" if several else "")
+    name = column["name"]
     if label != "average":
         name += f", {label.removeprefix('average').lstrip(' -')}"
     if not summary["complete"]:

@@ -10,11 +10,12 @@ from query_reduction.evaluation.report import legend, sections
 __all__ = ["to_html"]
 
 _STYLE = """
-body { font: 15px/1.45 system-ui, sans-serif; margin: 2rem auto; max-width: 76rem; padding: 0 1rem; color: #1d2730 }
+body { font: 15px/1.45 system-ui, sans-serif; margin: 2rem auto; max-width: 92rem; padding: 0 1rem; color: #1d2730 }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: 13px }
 th, td { padding: .2rem .5rem; text-align: right; border-bottom: 1px solid #dde3e8 }
 th:first-child, td:first-child { text-align: left }
-td.ours { font-weight: 600 }
+td { white-space: nowrap }
+small { color: #6b7782; font-size: 11px }
 tr.summary td { background: #f2f5f7 }
 .wide { overflow-x: auto }
 svg { display: block; margin: 1rem 0 2rem; max-width: 100%; height: auto }
@@ -37,8 +38,9 @@ def to_html(table: dict[str, Any]) -> str:
         below = "".join(f"<th>{kind}</th>" for _ in section.heads for kind in section.below)
         rows = [_row(label, cells, width, "") for label, cells in section.body]
         rows += [_row(label, cells, width, ' class="summary"') for label, cells in section.summary]
+        heading = f"<h2>{escape(section.title)}</h2>" if section.title != table["title"] else ""
         parts.append(
-            f'<h2>{escape(section.title)}</h2><div class="wide"><table><thead><tr><th rowspan="2">task</th>{head}</tr>'
+            f'{heading}<div class="wide"><table><thead><tr><th rowspan="2">task</th>{head}</tr>'
             f"<tr>{below}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
         )
     several = len(parts) > 1
@@ -51,7 +53,7 @@ def to_html(table: dict[str, Any]) -> str:
     return (
         f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{escape(table["title"])}</title>'
         f'<meta name="viewport" content="width=device-width"><style>{_STYLE}</style>'
-        f"<h1>{escape(table['title'])}</h1><p>{escape(legend(table))}</p>{notes}{''.join(parts)}"
+        f"<h1>{escape(table['title'])}</h1><p>{escape(legend(table)).replace('`', '')}</p>{notes}{''.join(parts)}"
         f"<p>Computed by {escape(', '.join(commits) or 'nothing yet')}.</p></html>\n"
     )
 
@@ -59,8 +61,9 @@ def to_html(table: dict[str, Any]) -> str:
 def _row(label: str, cells: list[str], width: int, kind: str) -> str:
     values = []
     for number, text in enumerate(cells):
-        ours = ' class="ours"' if number % width == width - 1 else ""
-        values.append(f"<td{ours}>{escape(text)}</td>")
+        chosen, _, spread = text.partition(" ")
+        ours = f"<b>{escape(chosen)}</b> <small>{escape(spread)}</small>"
+        values.append(f"<td>{ours if number % width == width - 1 else escape(text)}</td>")
     return f"<tr{kind}><td>{escape(label)}</td>{''.join(values)}</tr>"
 
 
