@@ -15,12 +15,10 @@ from typing import Any
 
 from query_reduction.errors import InputError
 
-__all__ = ["LIMITS", "ReadyModel", "find_model", "ready_models"]
+__all__ = ["FOLDER", "ReadyModel", "find_model", "ready_models", "size_limit"]
 
 FOLDER = Path(__file__).parent
-LIMITS: Mapping[str, int] = {"joint": 3_000_000}
-"""Most bytes of a model that is not held to ``SMALL``."""
-SMALL = 200_000
+"""Where they are."""
 _MOST_HEADER = 50_000_000
 
 
@@ -34,6 +32,11 @@ class ReadyModel:
     """Bytes."""
     card: Mapping[str, Any]
     """What it was trained on, by which command, and its measured errors."""
+
+
+def size_limit(name: str) -> int:
+    """The most bytes a model may add to the package."""
+    return 3_000_000 if name == "joint" else 200_000
 
 
 def ready_models() -> list[ReadyModel]:
