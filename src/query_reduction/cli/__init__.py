@@ -26,6 +26,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "models": ("models:Models", "list the models that came with the package"),
     "reproduce": ("reproduce:Reproduce", "the paper's tables, published and measured side by side"),
     "chat": ("chat:Chat", "talk to a model trained on dialogs"),
+    "bench": ("bench:Bench", "speed and memory, side by side with other ways to compute the same"),
     "demo": ("demo:Demo", "generate stories, train, answer and show the gates, in under a minute"),
     "data list": ("data:ListData", "what data there is, and where it is looked for"),
     "data fetch": ("data:FetchData", "download a published dataset"),

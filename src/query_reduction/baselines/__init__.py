@@ -1,0 +1,1 @@
+"""Other networks that answer the same questions: one self-contained file each."""

@@ -1,0 +1,64 @@
+"""Time and memory against the length of a story: is the cost of a sentence always the same?"""
+
+from __future__ import annotations
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from query_reduction.threads import available_cores
+
+__all__ = ["LENGTHS", "LENGTHS_QUICK", "linear_fit", "measure_long_stories"]
+
+LENGTHS = (1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000)
+LENGTHS_QUICK = (1_000, 10_000, 100_000)
+
+
+def measure_long_stories(lengths: Sequence[int], rounds: int, variant: str = "2r") -> dict[str, Any]:
+    """Read a story of each length, forward and backward, in fresh processes.
+
+    The fastest time counts and the median of memory: whatever else the machine does can only add time.
+    """
+    times: dict[int, list[float]] = {length: [] for length in lengths}
+    memory: dict[int, list[float]] = {length: [] for length in lengths}
+    for _ in range(rounds):
+        for length in lengths:
+            found = _measure(length, variant)
+            times[length].append(found["seconds"])
+            memory[length].append(found["bytes"])
+    result: dict[str, Any] = {"variant": variant, "rounds": rounds, "threads": available_cores(), "notes": []}
+    rows: list[dict[str, Any]] = [{"time": length} for length in lengths]
+    fastest = [min(times[length]) for length in lengths]
+    middle = [statistics.median(memory[length]) for length in lengths]
+    for name, values in (("seconds", fastest), ("bytes", middle)):
+        fixed, each, deviations = linear_fit(lengths, values)
+        result[name] = {"fixed": fixed, "per_sentence": each, "largest_deviation": max(map(abs, deviations))}
+        for row, value, deviation in zip(rows, values, deviations, strict=True):
+            row[name] = value
+            row[f"{name}_deviation"] = deviation
+    return result | {"rows": rows}
+
+
+def linear_fit(lengths: Sequence[int], values: Sequence[float]) -> tuple[float, float, list[float]]:
+    """Best fixed cost and cost a sentence, all lengths counting alike; and how far each value lies off, relatively."""
+    x, y = np.asarray(lengths, float), np.asarray(values, float)
+    (fixed, each), *_ = np.linalg.lstsq(np.stack([1 / y, x / y], axis=1), np.ones_like(y), rcond=None)
+    return float(fixed), float(each), [float(deviation) for deviation in y / (fixed + each * x) - 1]
+
+
+def _measure(length: int, variant: str) -> dict[str, float]:
+    command = [sys.executable, "-m", "query_reduction.bench.long_story", str(length), "--variant", variant]
+    command += ["--threads", str(available_cores())]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    if done.returncode != 0:
+        last = done.stderr.strip().splitlines()[-1:] or [f"exit code {done.returncode}"]
+        raise RuntimeError(f"reading {length} sentences failed: {last[0]}")
+    found: dict[str, float] = json.loads(done.stdout)
+    return found

@@ -1,0 +1,87 @@
+"""One long story, read forward and backward in a process of its own: prints time and memory as JSON.
+
+A process of its own because the high-water mark of memory never falls.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import sys
+import time
+from pathlib import Path
+
+import torch
+
+from query_reduction.config import parse_variant
+from query_reduction.data.batch import Batch
+from query_reduction.model import QueryReductionNetwork
+from query_reduction.threads import use_threads
+
+__all__ = ["high_water", "long_batch"]
+
+_WORDS = 40
+_LONGEST_SENTENCE = 8
+_ANSWERS = 6
+_WARM_UP = 16
+
+
+def high_water() -> int:
+    """The most memory this process ever held, in bytes."""
+    try:
+        # A child's ru_maxrss starts at its parent's; this does not.
+        for line in Path("/proc/self/status").read_text().splitlines():
+            if line.startswith("VmHWM"):
+                return int(line.split()[1]) * 1024
+    except OSError:
+        pass
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return most if sys.platform == "darwin" else most * 1024
+
+
+def long_batch(sentences: int) -> Batch:
+    """One question about so many sentences, all different."""
+    generator = torch.Generator().manual_seed(0)
+    words = torch.randint(2, _WORDS, (sentences + 1, _LONGEST_SENTENCE), generator=generator, dtype=torch.int32)
+    return Batch(
+        words=words,
+        stories=torch.arange(sentences, dtype=torch.int32).unsqueeze(0),
+        lengths=torch.tensor([sentences], dtype=torch.int32),
+        questions=torch.tensor([sentences], dtype=torch.int32),
+        answers=torch.zeros(1, dtype=torch.int32),
+    )
+
+
+def _forward_backward(network: QueryReductionNetwork, batch: Batch) -> None:
+    network.zero_grad()
+    network.losses(batch).sum().backward()
+
+
+def main() -> None:
+    """Measure one length."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("sentences", type=int)
+    parser.add_argument("--variant", default="2r")
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--seconds", type=float, default=0.5)
+    options = parser.parse_args()
+    use_threads(options.threads)
+    network = QueryReductionNetwork(
+        parse_variant(options.variant), _WORDS, _ANSWERS, longest_sentence=_LONGEST_SENTENCE
+    )
+    _forward_backward(network, long_batch(_WARM_UP))
+    before = high_water()
+    batch = long_batch(options.sentences)
+    _forward_backward(network, batch)
+    memory = high_water() - before
+    times: list[float] = []
+    while len(times) < 3 or sum(times) < options.seconds:
+        started = time.perf_counter()
+        _forward_backward(network, batch)
+        times.append(time.perf_counter() - started)
+    print(json.dumps({"bytes": memory, "seconds": min(times)}))
+
+
+if __name__ == "__main__":
+    main()
