@@ -98,7 +98,7 @@ def measure(model: SavedModel, stories: list[Story]) -> dict[str, Any]:
     query = table[:, batch.questions.long()]
     network.read(table, query, batch.stories, batch.lengths, layers)
     asked = [(story, question) for story in stories for question in story.questions]
-    said = decode(network.decoder_weight, network.decoder_bias, query, vocabulary)
+    said = decode(network, query, vocabulary)
     recovered = [text == " ".join(split_words(q.text, "words")) for text, (_, q) in zip(said, asked, strict=True)]
     result["questions_recovered"] = round(100 * float(np.mean(recovered)), 2)
     named = {"at_first_fact": [], "at_last_fact": []}  # type: dict[str, list[bool]]
@@ -110,8 +110,7 @@ def measure(model: SavedModel, stories: list[Story]) -> dict[str, Any]:
             continue
         carrier = split_words(story.sentences[facts[-1]], "words")[0]
         steps = torch.tensor([facts[0] - skipped, facts[-1] - skipped])
-        first, last = decode(network.decoder_weight, network.decoder_bias, layers[0].reduced[:, row, steps], vocabulary)
-        named["at_first_fact"].append(carrier in first.split())
+        first, last = decode(network, layers[0].reduced[:, row, steps], vocabulary)
         named["at_last_fact"].append(carrier in last.split())
         examples[(question.text, story.sentences[facts[-1]], last)] += 1
     for place, hits in named.items():

@@ -23,16 +23,21 @@ CONFIG = replace(parse_variant("2r"), decode_questions=True)
 
 def test_loss_is_minus_the_log_of_the_questions_probability() -> None:
     generator = torch.Generator().manual_seed(0)
-    weight = torch.randn(2, 3, 6, 4, generator=generator)
-    bias = torch.randn(2, 3, 6, generator=generator)
+    config = replace(parse_variant("2r4"), decode_questions=True)
+    network = QueryReductionNetwork(config, 6, 3, longest_sentence=3, restarts=range(2))
+    with torch.no_grad():
+        network.decoder_weight.normal_(generator=generator)
+        network.decoder_bias.normal_(generator=generator)
+    weight, bias, gate = network.decoder_weight, network.decoder_bias, network.update_weight
     query = torch.randn(2, 2, 4, generator=generator)
     words = torch.tensor([[2, 5], [4, 0]])
-    found = decoder.losses(weight, bias, query, words)
+    found = decoder.losses(network, query, words)
     for restart in range(2):
         for number, told in enumerate([(2, 5, 0), (4, 0, 0)]):
             total = 0.0
             for position, word in enumerate(told):
-                direction = query[restart, number] / query[restart, number].norm()
+                seen = query[restart, number] * gate[restart, 0, 0].abs()
+                direction = seen / seen.norm()
                 scores = weight[restart, position] @ direction + 5 * bias[restart, position]
                 total -= float(torch.log_softmax(scores, 0)[word])
             assert float(found[restart, number]) == pytest.approx(total, rel=1e-5)
@@ -40,11 +45,11 @@ def test_loss_is_minus_the_log_of_the_questions_probability() -> None:
 
 def test_words_end_where_no_word_is_best() -> None:
     vocabulary = Vocabulary(("apple", "is", "where"), (), 4)
-    bias = torch.zeros(1, 4, vocabulary.size)
-    for position, word in enumerate((4, 3, 0, 2)):
-        bias[0, position, word] = 1
-    weight = torch.zeros(1, 4, vocabulary.size, 2)
-    assert decoder.decode(weight, bias, torch.zeros(1, 2, 2), vocabulary) == ["where is", "where is"]
+    network = QueryReductionNetwork(CONFIG, vocabulary.size, 1, longest_sentence=4)
+    with torch.no_grad():
+        for position, word in enumerate((4, 3, 0, 2)):
+            network.decoder_bias[0, position, word] = 1
+    assert decoder.decode(network, torch.zeros(1, 2, 50), vocabulary) == ["where is", "where is"]
 
 
 def test_other_weights_start_as_without_a_decoder() -> None:
@@ -77,6 +82,14 @@ def test_gradients_reach_decoder_and_embedding() -> None:
         assert gradient.abs().sum() > 0
 
 
+def test_the_gate_is_not_told_where_to_look() -> None:
+    network = QueryReductionNetwork(CONFIG, 6, 3, longest_sentence=3)
+    torch.nn.init.normal_(network.decoder_weight)
+    loss = decoder.losses(network, torch.randn(1, 2, 50), torch.tensor([[2], [3]])).sum()
+    loss.backward()  # type: ignore[no-untyped-call]
+    assert network.update_weight.grad is None
+
+
 def test_a_trained_model_says_its_questions() -> None:
     parts = Parts("generated", generate(1, 200), generate(1, 50, split="valid"), generate(1, 100, split="test"))
     run = Run(parts, RunSettings(CONFIG, Recipe(restarts=1, max_epochs=20), None))
@@ -88,5 +101,7 @@ def test_a_trained_model_says_its_questions() -> None:
         trace = reader.trace(story.sentences[: question.after], question.text)
         assert trace.question_in_words == question.text.rstrip("?")
         assert trace.queries_in_words is not None
-        assert [len(layer) for layer in trace.queries_in_words] == [len(trace.sentences)] * 2
+        assert [len(layer) for layer in trace.queries_in_words] == [len(trace.sentences)]
         assert trace.as_json()["queries_in_words"][0][0].startswith("Where is")
+        assert trace.so_far_in_words is not None
+        assert {text[:8] for text in trace.so_far_in_words[0]} <= {"", "Where is"}

@@ -122,7 +122,7 @@ class QueryReductionNetwork(nn.Module):
         losses = self.head.losses(self, self.read(table, query, batch.stories, batch.lengths), batch)
         if self.config.decode_questions:
             words = batch.words[batch.questions.long()]
-            losses = losses + decoder.losses(self.decoder_weight, self.decoder_bias, query, words)
+            losses = losses + decoder.losses(self, query, words)
         return losses
 
     def reduce(self, batch: Batch) -> Float[Tensor, "restart batch dim"]:

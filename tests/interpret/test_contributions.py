@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -10,7 +12,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from query_reduction.config import ModelConfig, parse_variant
-from query_reduction.interpret.contributions import contributions, read_weights, unit_weights
+from query_reduction.interpret.contributions import contributions, forward_states, read_weights, unit_weights
 from query_reduction.model import LayerTrace, QueryReductionNetwork
 
 SENTENCES = 12
@@ -108,3 +110,15 @@ def test_a_sentence_that_closes_the_story_takes_all() -> None:
     weights = contributions(layers, lengths)
     assert not weights[:, :, :4].any()
     torch.testing.assert_close(weights[:, :, 4], 1 - layers[0].update[:, :, 5, 0])
+
+
+@pytest.mark.parametrize("variant", ["2", "3r", "2rv"])
+def test_forward_states_are_what_the_rows_of_f_give(variant: str) -> None:
+    layers, _, lengths = _read(parse_variant(variant), [6])
+    states, read = forward_states(layers[0], lengths)
+    matrix = np.tril(np.ones((6, 6)))[:, :, None] * _matrix(
+        replace(layers[0], reset_backward=None), 0, 0, 6, is_last=True
+    )
+    candidates = layers[0].candidate[0, 0].double().numpy()
+    np.testing.assert_allclose(states[0, 0].numpy(), (matrix * candidates).sum(1), atol=1e-5)
+    np.testing.assert_allclose(read[0, 0].numpy(), matrix.mean(2).sum(1), atol=1e-5)

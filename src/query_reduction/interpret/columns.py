@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from query_reduction.interpret.trace import Trace
 
-__all__ = ["GateColumn", "gate_columns", "red"]
+__all__ = ["GateColumn", "gate_columns", "red", "word_columns"]
 
 _MARKS = {"update": "z", "reset_forward": "→r", "reset_backward": "←r"}
 _SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -38,6 +38,16 @@ def gate_columns(trace: Trace) -> list[GateColumn]:
         for number, layer in enumerate(trace.layers, start=1)
         for name, values in layer.gates().items()
     ]
+
+
+def word_columns(trace: Trace) -> list[tuple[str, tuple[str, ...]]]:
+    """Titles and texts of the queries in words: by layer the query so far, and the one the next layer reads with."""
+    columns: list[tuple[str, tuple[str, ...]]] = []
+    pairs = zip(trace.so_far_in_words or (), trace.queries_in_words or (), strict=True)
+    for number, (so_far, whole) in enumerate(pairs, start=2):
+        columns.append((f"query for layer {number} so far", so_far))
+        columns.append((f"query layer {number} reads with", whole))
+    return columns
 
 
 def red(gate: float) -> str:

@@ -27,7 +27,7 @@ from torch import Tensor
 from query_reduction.model import LayerTrace
 from query_reduction.scan import scan
 
-__all__ = ["contributions", "read_weights", "unit_weights"]
+__all__ = ["contributions", "forward_states", "read_weights", "unit_weights"]
 
 
 def contributions(layers: Sequence[LayerTrace], lengths: Int[Tensor, "batch"]) -> Float[Tensor, "restart batch time"]:
@@ -74,6 +74,16 @@ def unit_weights(
     backward = _scan(torch.roll(z, 1, dims=2), v, lengths, reverse=False)
     backward = backward if layer.reset_backward is None else layer.reset_backward * backward
     return z * (forward + backward) / 2
+
+
+def forward_states(
+    layer: LayerTrace, lengths: Int[Tensor, "batch"]
+) -> tuple[Float[Tensor, "restart batch time dim"], Float[Tensor, "restart batch time"]]:
+    """A layer's query as it stands at each sentence without what comes later, and how much of it has been read: the
+    sum of its weights, from 0 (nothing yet, or all reset) to 1."""
+    v = layer.update if layer.reset_forward is None else layer.update * layer.reset_forward
+    state = _scan(layer.update, v * layer.candidate, lengths, reverse=False)
+    return state, _scan(layer.update, v, lengths, reverse=False).mean(-1)
 
 
 def _scan(z: Tensor, v: Tensor, lengths: Tensor, *, reverse: bool) -> Tensor:

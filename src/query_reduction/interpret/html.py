@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from html import escape
 from importlib.resources import files
 
-from query_reduction.interpret.columns import GateColumn, gate_columns
+from query_reduction.interpret.columns import GateColumn, gate_columns, word_columns
 from query_reduction.interpret.trace import Ranked, Trace
 
 __all__ = ["fragment", "page"]
@@ -64,14 +64,14 @@ def _head(trace: Trace) -> str:
 
 def _table(trace: Trace, positions: Iterable[int]) -> str:
     columns = gate_columns(trace)
-    spoken = trace.queries_in_words[:-1] if trace.queries_in_words is not None else ()
+    spoken = word_columns(trace)
     shares = trace.shares().tolist()
     highest = max(shares, default=0.0) or 1.0
     head = [
         '<div class="scroll"><table>\n<thead><tr><th class="number">#</th><th>sentence</th>',
         *(f'<th class="gate">{_heading(column)}</th>' for column in columns),
         "<th>contributed</th>",
-        *(f"<th>query after layer {number}</th>" for number in range(1, len(spoken) + 1)),
+        *(f'<th class="query">{title}</th>' for title, _ in spoken),
         '<th title="the answer if the story ended after this sentence">ending here</th>' if trace.ending_here else "",
         "</tr></thead>\n<tbody>\n",
     ]
@@ -84,7 +84,7 @@ def _table(trace: Trace, positions: Iterable[int]) -> str:
             f'<td class="sentence">{escape(trace.sentences[row])}</td>',
             *(_gate_cell(gate[row]) for gate in values),
             f'<td class="share"><span><i style="width:{width:.0f}%"></i></span><b>{shares[row]:.1%}</b></td>',
-            *(f'<td class="query">{escape(layer[row])}</td>' for layer in spoken),
+            *(f'<td class="query">{escape(texts[row])}</td>' for _, texts in spoken),
             f'<td class="ending">{_ending(trace.ending_here[row])}</td>' if trace.ending_here else "",
             "</tr>\n",
         ]

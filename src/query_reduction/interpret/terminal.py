@@ -6,7 +6,7 @@ from rich.style import Style
 from rich.table import Table
 from rich.text import Text
 
-from query_reduction.interpret.columns import gate_columns, red
+from query_reduction.interpret.columns import gate_columns, red, word_columns
 from query_reduction.interpret.trace import Trace
 
 __all__ = ["gate_table"]
@@ -23,13 +23,13 @@ def gate_table(trace: Trace, *, most: int = 40) -> Table:
     table = Table(title_justify="left", header_style="bold", padding=(0, 1))
     columns = gate_columns(trace)
     shares = trace.shares()
-    spoken = trace.queries_in_words[:-1] if trace.queries_in_words is not None else ()
+    spoken = word_columns(trace)
     table.add_column("sentence", overflow="fold", ratio=2)
     for column in columns:
         table.add_column(column.title, justify="right", no_wrap=True)
     table.add_column("contributed", no_wrap=True)
-    for number in range(1, len(spoken) + 1):
-        table.add_column(f"query after layer {number}", overflow="fold", ratio=1, style="italic")
+    for title, _ in spoken:
+        table.add_column(title, overflow="fold", ratio=1, style="italic")
     empty = [""] * (len(columns) + 1 + len(spoken))
     shown = sorted(trace.ranking()[:most])
     before = -1
@@ -41,7 +41,7 @@ def gate_table(trace: Trace, *, most: int = 40) -> Table:
             Text(trace.sentences[row]),
             *(_gate(float(column.values[row])) for column in columns),
             _bar(float(shares[row])),
-            *(Text(layer[row]) for layer in spoken),
+            *(Text(texts[row]) for _, texts in spoken),
         )
     if before < len(trace.sentences) - 1:
         table.add_row(_left_out(len(trace.sentences) - 1 - before), *empty)

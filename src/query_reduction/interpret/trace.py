@@ -18,7 +18,7 @@ from query_reduction.data.stories import Question, Story
 from query_reduction.data.vocabulary import Vocabulary
 from query_reduction.decoder import decode
 from query_reduction.files import write_atomically
-from query_reduction.interpret.contributions import read_weights
+from query_reduction.interpret.contributions import forward_states, read_weights
 from query_reduction.model import LayerTrace, QueryReductionNetwork
 
 __all__ = ["LayerReading", "Ranked", "Trace", "trace_answer"]
@@ -31,6 +31,7 @@ Ranked = tuple[tuple[str, float], ...]
 _MOST_ENDINGS = 200
 """Endings are read again for stories up to this long: the work grows with the square of the length."""
 _ENDINGS_AT_ONCE = 64
+_LEAST_READ = 0.2
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -94,7 +95,10 @@ class Trace:
     question_in_words: str | None = None
     """The question as the decoder recovers it from its vector, where the model has one."""
     queries_in_words: tuple[tuple[str, ...], ...] | None = None
-    """By layer and sentence, the reduced query handed on, as the decoder puts it."""
+    """By layer below the last and sentence, the reduced query that the next layer reads the sentence with."""
+    so_far_in_words: tuple[tuple[str, ...], ...] | None = None
+    """The same from what was told so far only, without the backward direction; empty where less than a fifth of a
+    query has been read, or has not been reset again."""
 
     def ranking(self) -> list[int]:
         """Positions of the sentences read, those that contributed most first."""
@@ -124,6 +128,7 @@ class Trace:
         if self.queries_in_words is not None:
             value["question_in_words"] = self.question_in_words
             value["queries_in_words"] = [list(layer) for layer in self.queries_in_words]
+            value["so_far_in_words"] = [list(layer) for layer in self.so_far_in_words or ()]
         return value
 
     def save(self, path: Path, *, vectors: bool = True) -> None:
@@ -155,11 +160,7 @@ def trace_answer(
     reduced = network.read(table, query, batch.stories, batch.lengths, recorded)
     ranked = _rank(network.score(reduced, batch)[0], vocabulary, shown)[0]
     weights = read_weights(recorded, batch.lengths)
-    in_words: list[tuple[str, ...]] | None = None
-    if network.config.decode_questions:
-        vectors = [query[:, 0, None], *(layer.reduced[:, 0] for layer in recorded)]
-        decoder_parts = network.decoder_weight, network.decoder_bias
-        in_words = [tuple(decode(*decoder_parts, vector, vocabulary)) for vector in vectors]
+    words = _Words(network, vocabulary) if network.config.decode_questions else None
     read = int(batch.lengths[0])
     skipped = len(sentences) - read
     return Trace(
@@ -173,9 +174,26 @@ def trace_answer(
         contributions=torch.stack(weights).mean(0)[0, 0].numpy(),
         ending_here=_endings(network, vocabulary, story, read, shown) if endings and read <= _MOST_ENDINGS else None,
         so_far=_rank(network.score(recorded[-1].reduced[:, 0])[0], vocabulary, shown),
-        question_in_words=None if in_words is None else in_words[0][0],
-        queries_in_words=None if in_words is None else tuple(in_words[1:]),
+        question_in_words=words.of(query[:, 0, None])[0] if words else None,
+        queries_in_words=tuple(words.of(layer.reduced[:, 0]) for layer in recorded[:-1]) if words else None,
+        so_far_in_words=tuple(words.so_far(layer, batch.lengths) for layer in recorded[:-1]) if words else None,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """Query vectors in words."""
+
+    network: QueryReductionNetwork
+    vocabulary: Vocabulary
+
+    def of(self, vectors: Tensor) -> tuple[str, ...]:
+        return tuple(decode(self.network, vectors, self.vocabulary))
+
+    def so_far(self, layer: LayerTrace, lengths: Tensor) -> tuple[str, ...]:
+        states, read = forward_states(layer, lengths)
+        texts = zip(self.of(states[:, 0]), read[0, 0].tolist(), strict=True)
+        return tuple(text if amount >= _LEAST_READ else "" for text, amount in texts)
 
 
 def _endings(

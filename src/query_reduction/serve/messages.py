@@ -121,7 +121,8 @@ class TraceMessage(_Message):
     ending_here: list[list[RankedAnswer]] | None = Field(description="best answers if the story ended after a sentence")
     so_far: list[list[RankedAnswer]] = Field(description="best answers from the last layer's state at a sentence")
     question_in_words: str | None = None
-    queries_in_words: list[list[str]] | None = None
+    queries_in_words: list[list[str]] | None = Field(default=None, description="by layer below the last and sentence")
+    so_far_in_words: list[list[str]] | None = Field(default=None, description="the same without what is told later")
     unknown_words: list[str]
 
 

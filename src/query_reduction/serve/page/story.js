@@ -202,14 +202,21 @@ export class StoryTab {
     });
     byId("time").setAttribute("aria-valuetext", `after sentence ${at + 1}: ${trace.sentences[at]}`);
     byId("now").textContent = `After “${trace.sentences[at]}”`;
-    const said = trace.queries_in_words;
-    byId("queries").replaceChildren(...trace.layers.flatMap((layer, number) => {
-      const lowest = number < trace.layers.length - 1;
-      const label = element("p", {}, lowest ? `query layer ${number + 2} reads with` : "state the answer is read from");
-      const words = said && lowest ? [element("p", { class: "words" }, said[number][at] || "…")] : [];
-      return [label, ...words, strip(layer.reduced[at])];
+    const last_layer = trace.layers.length - 1;
+    const asked = trace.question_in_words
+      ? [element("p", {}, "the question"), element("p", { class: "words" }, trace.question_in_words)] : [];
+    byId("queries").replaceChildren(...asked, ...trace.layers.flatMap((layer, number) => {
+      const parts = [];
+      if (number < last_layer && trace.queries_in_words) {
+        parts.push(element("p", {}, `query for layer ${number + 2}, so far`));
+        parts.push(element("p", { class: "words" }, trace.so_far_in_words[number][at] || "…"));
+        parts.push(element("p", {}, "with what is told later"));
+        parts.push(element("p", { class: "words" }, trace.queries_in_words[number][at] || "…"));
+      } else {
+        parts.push(element("p", {}, number < last_layer ? `query layer ${number + 2} reads with` : "state the answer is read from"));
+      }
+      return [...parts, strip(layer.reduced[at])];
     }));
-    if (said) byId("queries").prepend(element("p", {}, "the question as asked"), element("p", { class: "words" }, trace.question_in_words));
     bars(byId("ending"), (trace.ending_here ?? trace.so_far)[at]);
   }
 
