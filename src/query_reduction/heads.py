@@ -151,7 +151,7 @@ class SlotHead:
         slots = [places(answer) for answer in vocabulary.answers]
         values = [sorted(set(at_place)) for at_place in zip(*slots, strict=True)]
         self._sizes = [len(of_place) for of_place in values]
-        row_of = {}
+        row_of: dict[tuple[int, str], int] = {}
         for place, of_place in enumerate(values):
             row_of |= {(place, value): len(row_of) + n for n, value in enumerate(of_place)}
         self._rows = torch.tensor([[row_of[pair] for pair in enumerate(slot)] for slot in slots])

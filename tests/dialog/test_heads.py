@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import itertools
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -51,10 +52,9 @@ def batch(words: Vocabulary) -> Batch:
     return encode_stories([STORY], words, 0).batch(np.arange(3))
 
 
-CONFIGS = [
-    ModelConfig(dimension=5, head=head, match=match)
-    for head, match in itertools.product(("responses", "slots"), ("none", "paper", "original"))
-]
+_HEADS: tuple[Literal["responses", "slots"], ...] = ("responses", "slots")
+_MATCHES: tuple[Literal["none", "paper", "original"], ...] = ("none", "paper", "original")
+CONFIGS = [ModelConfig(dimension=5, head=head, match=match) for head, match in itertools.product(_HEADS, _MATCHES)]
 
 
 @pytest.mark.parametrize("config", CONFIGS, ids=lambda config: f"{config.head}-{config.match}")
@@ -136,7 +136,7 @@ def test_match_lets_a_name_never_seen_win() -> None:
         net.answer_match[:, :, 1] = 50.0
     questions = batch(words)
     reduced = torch.ones(1, 3, 5, dtype=torch.float64)
-    names = net.head.scores(net, reduced, questions)[0, 1]  # type: ignore[arg-type]
+    names = net.head.scores(net, reduced, questions)[0, 1]
     # b_place was mentioned after a_place.
     assert (
         names[CANDIDATES.index("here it is b_place_phone")] > names[CANDIDATES.index("here it is a_place_phone")] + 10

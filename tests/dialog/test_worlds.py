@@ -32,7 +32,7 @@ def test_the_same_seed_tells_the_same(task: int) -> None:
 
 @pytest.mark.parametrize("task", DIALOG_TASKS)
 def test_splits_share_no_dialog_and_unseen_no_name(task: int) -> None:
-    told = {split: generate_dialogs(task, 60, split=split) for split in ("train", "valid", "test", "unseen")}  # type: ignore[arg-type]
+    told = {split: generate_dialogs(task, 60, split=split) for split in ("train", "valid", "test", "unseen")}
     texts = [frozenset("\n".join(dialog.sentences) for dialog in dialogs) for dialogs in told.values()]
     assert sum(map(len, texts)) == len(frozenset().union(*texts)) or task == 4
     for split in ("valid", "test", "unseen"):

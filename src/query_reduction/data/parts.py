@@ -32,8 +32,13 @@ class Parts:
 
     def map(self, prepare: Callable[[list[Story]], list[Story]]) -> Parts:
         """The same parts with other stories."""
-        stories = {name: prepare(getattr(self, name)) for name in ("train", "dev", "test", "unseen")}
-        return replace(self, **stories)
+        return replace(
+            self,
+            train=prepare(self.train),
+            dev=prepare(self.dev),
+            test=prepare(self.test),
+            unseen=prepare(self.unseen),
+        )
 
     def checksum(self) -> str:
         """sha256 of the stories themselves: the same content has the same sum, whatever the file format."""

@@ -149,10 +149,10 @@ class Copying:
                         unnamed.append((word, frozenset(said)))
         explained: Counter[tuple[str, str]] = Counter((other, word) for word, said in unnamed for other in said)
         found: dict[str, str] = {}
-        for word, said in unnamed:
+        for word, before in unnamed:
             sure = [
                 other
-                for other in said
+                for other in before
                 if explained[other, word] >= 2 * _ENOUGH
                 and followed_by[other, word] >= _SURE * followed[other, kinds[word]]
             ]

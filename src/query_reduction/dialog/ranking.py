@@ -8,7 +8,6 @@ maximise the probability of the names in the training responses.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -19,7 +18,9 @@ from query_reduction.dialog.mentions import NAME_KIND, MentionLog
 
 __all__ = ["Choice", "Ranking", "shared_facts"]
 
-_STEPS = 300
+_STEPS = 400
+_BATCH = 256
+_LEARNING_RATE = 0.1
 _L2 = 1e-4
 _SURE = 0.1
 """Where the surprise is below this at every single choice, there is nothing left to learn."""
@@ -47,33 +48,26 @@ class Ranking:
         open_choices = [choice for choice in choices if len(choice.features) > 1]
         if not open_choices:
             return Ranking({}, facts)
-        # Equal situations are counted, not repeated: thousands of choices are a few hundred different ones.
-        counted = Counter(open_choices)
         number: dict[str, int] = {}
-        rows: list[list[int]] = []
-        place = np.zeros((len(counted), max(len(choice.features) for choice in counted)), np.int64)
-        for at, choice in enumerate(counted):
-            for name, features in enumerate(choice.features):
-                rows.append([number.setdefault(feature, len(number) + 1) for feature in features])
-                place[at, name] = len(rows)
-        offsets = torch.tensor(np.cumsum([0, 0] + [len(row) for row in rows[:-1]]))
-        flat = torch.tensor([feature for row in rows for feature in row])
-        right = torch.tensor([choice.right for choice in counted])
-        count = torch.tensor(list(counted.values()), dtype=torch.float32)
-        names = torch.from_numpy(place)
-        weights = torch.zeros(len(number) + 1, 1, requires_grad=True)
-        optimiser = torch.optim.Adam([weights], lr=0.1)
+        rows = [
+            [[number.setdefault(feature, len(number)) for feature in features] for features in choice.features]
+            for choice in open_choices
+        ]
+        weights = torch.zeros(len(number), requires_grad=True)
+        optimiser = torch.optim.Adam([weights], lr=_LEARNING_RATE)
+        order = np.random.default_rng(0)
+        sure = 0
         for _ in range(_STEPS):
+            batch = order.permutation(len(rows))[:_BATCH]
             optimiser.zero_grad()
-            scores = torch.nn.functional.embedding_bag(flat, weights, offsets, mode="sum").squeeze(1)[names]
-            scores = scores.masked_fill(names == 0, -torch.inf)
-            losses = torch.nn.functional.cross_entropy(scores, right, reduction="none")
-            if losses.max() < _SURE:
+            losses = _surprise(weights, [rows[at] for at in batch], [open_choices[at].right for at in batch])
+            sure = sure + len(batch) if losses.max() < _SURE else 0
+            if sure >= len(rows):
                 break
-            loss = (losses * count).sum() / count.sum() + _L2 * weights.square().sum()
-            loss.backward()  # type: ignore[no-untyped-call]
+            loss = losses.mean() + _L2 * weights.square().sum()
+            loss.backward()
             optimiser.step()
-        learned = weights.detach().squeeze(1).tolist()
+        learned = weights.tolist()
         return Ranking({feature: round(learned[at], 4) for feature, at in number.items()}, facts)
 
     def choose(self, slot: str, kind: str, log: MentionLog, chosen: Sequence[str]) -> str | None:
@@ -132,6 +126,18 @@ def shared_facts(rows: Iterable[tuple[str, str, str]]) -> frozenset[str]:
     for subject, relation, value in rows:
         subjects.setdefault(f"{relation}={value}", set()).add(subject)
     return frozenset(fact for fact, who in subjects.items() if len(who) > 1)
+
+
+def _surprise(weights: torch.Tensor, choices: list[list[list[int]]], right: list[int]) -> torch.Tensor:
+    """Cross entropy of each choice; a name's score is the sum of its features' weights."""
+    names = [name for choice in choices for name in choice]
+    features = torch.tensor([feature for name in names for feature in name])
+    name_of_feature = torch.from_numpy(np.repeat(np.arange(len(names)), [len(name) for name in names]))
+    scores = torch.zeros(len(names)).index_add(0, name_of_feature, weights[features])
+    padded = torch.nn.utils.rnn.pad_sequence(
+        list(torch.split(scores, [len(choice) for choice in choices])), batch_first=True, padding_value=-torch.inf
+    )
+    return torch.nn.functional.cross_entropy(padded, torch.tensor(right), reduction="none")
 
 
 def _ranks(moments: Mapping[str, int]) -> dict[str, str]:

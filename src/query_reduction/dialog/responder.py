@@ -12,12 +12,13 @@ from numpy.typing import NDArray
 from query_reduction.data.encoding import encode_stories
 from query_reduction.data.stories import Story
 from query_reduction.data.vocabulary import Vocabulary
+from query_reduction.dialog.copying import Copying
 from query_reduction.dialog.mentions import MentionLog
 from query_reduction.dialog.preparation import Preparation
 from query_reduction.interpret.trace import Trace, trace_answer
 from query_reduction.model import QueryReductionNetwork
 
-__all__ = ["Responder", "Response"]
+__all__ = ["Responder", "Response", "respond_with"]
 
 _BATCH = 256
 _TRIED = 5
@@ -45,16 +46,7 @@ class Responder:
 
     def respond(self, dialogs: Sequence[Story]) -> list[str]:
         """The responses to all questions of the dialogs, each after what was really said before it."""
-        questions = encode_stories(self.preparation.stories(dialogs), self.vocabulary, self.network.config.memory)
-        best = np.zeros((len(questions), min(_TRIED, len(self.vocabulary.answers))), np.int64)
-        for part, batch in questions.batches(_BATCH):
-            with torch.inference_mode():
-                best[part] = self.network(batch)[0].topk(best.shape[1]).indices.numpy()
-        copying = self.preparation.copying
-        if copying is None:
-            return [self.vocabulary.answers[row[0]] for row in best]
-        logs = (log for dialog in dialogs for _, log in copying.follow(dialog))
-        return [self._in_words(row, log) for row, log in zip(best, logs, strict=True)]
+        return respond_with([self.network], self.vocabulary, self.preparation, dialogs)[0]
 
     def respond_to_last(self, dialog: Story) -> Response:
         """The response to the last question of a dialog."""
@@ -64,10 +56,13 @@ class Responder:
             scores = self.network(questions.batch(np.array([len(questions) - 1])))[0, 0]
         best = scores.topk(min(_TRIED, len(scores))).indices.numpy()
         copying = self.preparation.copying
-        log = list(copying.follow(dialog))[-1][1] if copying else None
+        text = self.vocabulary.answers[best[0]]
+        if copying is not None:
+            *_, (_, log) = copying.follow(dialog)
+            text = _in_words(best, self.vocabulary, copying, log)
         last = story.questions[-1]
         return Response(
-            text=self._in_words(best, log),
+            text=text,
             confidence=float(torch.softmax(scores, 0)[best[0]]),
             unknown_words=tuple(self.vocabulary.unknown_words([*story.sentences[: last.after], last.text])),
         )
@@ -79,10 +74,38 @@ class Responder:
         sentences = story.sentences[: last.after]
         return trace_answer(self.network, self.vocabulary, sentences, last.text, endings=False)
 
-    def _in_words(self, best: NDArray[np.int64], log: MentionLog | None) -> str:
-        """The best of these responses that can be said: one needs the names it is about."""
-        texts = [self.vocabulary.answers[number] for number in best]
-        copying = self.preparation.copying
-        if copying is None or log is None:
-            return texts[0]
-        return next((filled for text in texts if (filled := copying.fill(text, log)) is not None), texts[0])
+
+def respond_with(
+    networks: Sequence[QueryReductionNetwork],
+    vocabulary: Vocabulary,
+    preparation: Preparation,
+    dialogs: Sequence[Story],
+) -> list[list[str]]:
+    """The responses of several networks to all questions of the dialogs; what they share is done once."""
+    config = networks[0].config
+    questions = encode_stories(preparation.stories(dialogs), vocabulary, config.memory)
+    best = np.zeros((len(networks), len(questions), min(_TRIED, len(vocabulary.answers))), np.int64)
+    for part, batch in questions.batches(_BATCH):
+        with torch.inference_mode():
+            for at, network in enumerate(networks):
+                best[at, part] = network(batch)[0].topk(best.shape[2]).indices.numpy()
+    copying = preparation.copying
+    if copying is None:
+        return [[vocabulary.answers[row[0]] for row in of_network] for of_network in best]
+    responses: list[list[str]] = [[] for _ in networks]
+    logs = (log for dialog in dialogs for _, log in copying.follow(dialog))
+    for number, log in enumerate(logs):
+        in_words: dict[bytes, str] = {}
+        for at, given in enumerate(responses):
+            row = best[at, number]
+            key = row.tobytes()
+            if key not in in_words:
+                in_words[key] = _in_words(row, vocabulary, copying, log)
+            given.append(in_words[key])
+    return responses
+
+
+def _in_words(best: NDArray[np.int64], vocabulary: Vocabulary, copying: Copying, log: MentionLog) -> str:
+    """The best of these responses that can be said: one needs the names it is about."""
+    texts = [vocabulary.answers[number] for number in best]
+    return next((filled for text in texts if (filled := copying.fill(text, log)) is not None), texts[0])

@@ -18,7 +18,7 @@ from query_reduction.data.encoding import EncodedQuestions, encode_stories
 from query_reduction.data.sources import Parts, question_count
 from query_reduction.data.vocabulary import Vocabulary
 from query_reduction.dialog.preparation import Preparation
-from query_reduction.dialog.responder import Responder
+from query_reduction.dialog.responder import respond_with
 from query_reduction.errors import InputError
 from query_reduction.evaluation.answers import error_by_task, evaluate, percent_wrong
 from query_reduction.evaluation.responses import score_responses
@@ -176,9 +176,9 @@ class Run:
                 correct = evaluate(self.model(restart).network(), test).correct[0]
                 row["test_error"] = percent_wrong(correct)
                 row["test_error_by_task"] = error_by_task(test, correct)
-            if self.preparation is not None and self.parts.test:
-                row |= self.test_responses(restart)
             rows.append(row)
+        if self.preparation is not None and self.parts.test:
+            rows = [row | own for row, own in zip(rows, self._test_responses(self.trainer.restarts), strict=True)]
         chosen = self.best()
         chosen_row = next(row for row in rows if row["restart"] == chosen.number)
         errors = [row["test_error"] for row in rows if row["test_error"] is not None]
@@ -213,16 +213,18 @@ class Run:
 
     def test_responses(self, restart: Restart) -> dict[str, Any]:
         """The scores of a restart's responses on the test dialogs, and on those with names never seen."""
+        return self._test_responses([restart])[0]
+
+    def _test_responses(self, restarts: Sequence[Restart]) -> list[dict[str, Any]]:
         assert self.preparation is not None
-        responder = Responder(self.model(restart).network(), self.vocabulary, self.preparation)
-        tests = {"test": self.parts.test, "unseen names": self.parts.unseen}
-        scores = {
-            name: score_responses(dialogs, responder.respond(dialogs)) for name, dialogs in tests.items() if dialogs
-        }
-        return {
-            "test_error": round(100 - scores["test"].exact_match, 4),
-            "responses": {name: score.as_json() for name, score in scores.items()},
-        }
+        networks = [self.model(restart).network() for restart in restarts]
+        scores: list[dict[str, dict[str, float | int]]] = [{} for _ in networks]
+        for name, dialogs in (("test", self.parts.test), ("unseen names", self.parts.unseen)):
+            if dialogs:
+                given = respond_with(networks, self.vocabulary, self.preparation, dialogs)
+                for own, responses in zip(scores, given, strict=True):
+                    own[name] = score_responses(dialogs, responses).as_json()
+        return [{"test_error": round(100 - own["test"]["exact_match"], 4), "responses": own} for own in scores]
 
 
 def _hold_out(
