@@ -101,7 +101,7 @@ def measure(model: SavedModel, stories: list[Story]) -> dict[str, Any]:
     said = decode(network, query, vocabulary)
     recovered = [text == " ".join(split_words(q.text, "words")) for text, (_, q) in zip(said, asked, strict=True)]
     result["questions_recovered"] = round(100 * float(np.mean(recovered)), 2)
-    named = {"at_first_fact": [], "at_last_fact": []}  # type: dict[str, list[bool]]
+    named: dict[str, list[bool]] = {"at_first_fact": [], "at_last_fact": []}
     examples: Counter[tuple[str, str, str]] = Counter()
     for row, (story, question) in enumerate(asked):
         skipped = question.after - int(batch.lengths[row])
@@ -111,6 +111,7 @@ def measure(model: SavedModel, stories: list[Story]) -> dict[str, Any]:
         carrier = split_words(story.sentences[facts[-1]], "words")[0]
         steps = torch.tensor([facts[0] - skipped, facts[-1] - skipped])
         first, last = decode(network, layers[0].reduced[:, row, steps], vocabulary)
+        named["at_first_fact"].append(carrier in first.split())
         named["at_last_fact"].append(carrier in last.split())
         examples[(question.text, story.sentences[facts[-1]], last)] += 1
     for place, hits in named.items():

@@ -28,10 +28,11 @@ def test_loss_is_minus_the_log_of_the_questions_probability() -> None:
     with torch.no_grad():
         network.decoder_weight.normal_(generator=generator)
         network.decoder_bias.normal_(generator=generator)
-    weight, bias, gate = network.decoder_weight, network.decoder_bias, network.update_weight
+    parts = network.decoder_weight, network.decoder_bias, network.update_weight
+    weight, bias, gate = (part.detach() for part in parts)
     query = torch.randn(2, 2, 4, generator=generator)
     words = torch.tensor([[2, 5], [4, 0]])
-    found = decoder.losses(network, query, words)
+    found = decoder.losses(network, query, words).detach()
     for restart in range(2):
         for number, told in enumerate([(2, 5, 0), (4, 0, 0)]):
             total = 0.0

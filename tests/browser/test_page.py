@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright")
+pytest.importorskip("playwright.sync_api", reason="needs playwright")
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 pytestmark = pytest.mark.browser
@@ -142,10 +142,13 @@ def test_pasted_story(page: Page) -> None:
     page.get_by_role("button", name="Clear").click()
     page.locator("#sentences textarea").first.focus()
     page.evaluate(
-        """() => { const data = new DataTransfer();
-        data.setData("text", "1 Mary went to the garden.\\n2 John went to the office.\\n3 Where is John?\\toffice\\t2\\n");
-        document.activeElement.dispatchEvent(new ClipboardEvent("paste", {clipboardData: data, bubbles: true, cancelable: true}));
-        }"""
+        """(story) => {
+          const clipboardData = new DataTransfer();
+          clipboardData.setData("text", story);
+          const paste = new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true });
+          document.activeElement.dispatchEvent(paste);
+        }""",
+        "1 Mary went to the garden.\n2 John went to the office.\n3 Where is John?\toffice\t2\n",
     )
     page.locator("#question").fill("Where is John?")
     expect(page.locator("#answer")).to_have_text("office")

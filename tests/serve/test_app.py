@@ -7,10 +7,8 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import httpx
 import pytest
-
-pytest.importorskip("fastapi", reason="serving needs the extra 'serve'")
-httpx = pytest.importorskip("httpx")
 
 from query_reduction.config import parse_variant
 from query_reduction.data.vocabulary import Vocabulary
@@ -192,7 +190,7 @@ def test_one_failure_does_not_stop_the_batcher() -> None:
     async def ask() -> None:
         with ThreadPoolExecutor(1) as executor:
             batcher: Batcher[int, int] = Batcher(answer, executor, waiting=2)
-            with pytest.raises(ValueError):  # noqa: PT011
+            with pytest.raises(ValueError):
                 await batcher.ask(0)
             assert await batcher.ask(5) == 5
             waiting = [asyncio.create_task(batcher.ask(number)) for number in (1, 2, 3)]

@@ -14,8 +14,6 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("uvicorn", reason="serving needs the extra 'serve'")
-
 from query_reduction.cli import main
 from query_reduction.config import parse_variant
 from query_reduction.data.vocabulary import Vocabulary
@@ -86,7 +84,7 @@ def test_it_listens_on_this_machine_only(server: tuple[subprocess.Popen[str], in
     _, port = server
     with urllib.request.urlopen(f"http://127.0.0.1:{port}/api/health", timeout=20) as response:
         assert json.load(response)["status"] == "ok"
-    with socket.socket() as other, pytest.raises(OSError):  # noqa: PT011
+    with socket.socket() as other, pytest.raises(OSError):
         other.settimeout(2)
         other.connect(("127.0.0.2", port))
 
