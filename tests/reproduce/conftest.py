@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from query_reduction import config
 from query_reduction.config import preset
+from query_reduction.data.babi import format_stories
 from query_reduction.data.sources import Parts
 from query_reduction.training.probe import _stories, probe
 from query_reduction.training.store import Origin, ResultStore
@@ -59,3 +61,20 @@ def make_jobs(store: ResultStore, tmp_path: Path) -> Callable[..., list[Job]]:
         return jobs
 
     return make
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A working folder with two small tasks as published data."""
+    folder = tmp_path / "data" / "babi" / "en"
+    folder.mkdir(parents=True)
+    for task in (1, 2):
+        for part, first, last in (("train", task, task + 12), ("test", 20, 24)):
+            lines = "".join(format_stories(_stories(first, last)))
+            (folder / f"qa{task}_small_{part}.txt").write_text(lines)
+    model, recipe = config.PRESETS["original"]
+    quick = replace(recipe, batch=8, max_epochs=4, evaluate_every=2, patience=0)
+    monkeypatch.setitem(config.PRESETS, "quick", (replace(model, dimension=10), quick))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("QRN_DATA", "")
+    return tmp_path

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from query_reduction.cli import main
 from query_reduction.training.ray_engine import RayEngine
 from query_reduction.training.store import ResultStore
 from query_reduction.training.sweep import Job, Sweep
@@ -62,3 +64,18 @@ def test_a_node_dies_and_nothing_is_lost(
         got = found.of_code(job.origin.probe)
         assert [got[entry.restart].dev_loss for entry in expected] == pytest.approx([e.dev_loss for e in expected])
     assert not list((tmp_path / "unfinished").glob("*/state.safetensors"))
+
+
+def test_the_command_on_a_cluster_of_its_own(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("ray", reason="Ray is not installed: pip install 'query-reduction[cluster]'")
+    command = ["reproduce", "qa-1k", "--preset", "quick", "--tasks", "1-2", "--variants", "1r", "--restarts", "2"]
+    assert main([*command, "--data", "data", "--engine", "ray", "--workers", "2", "--json"]) == 0
+    cells = json.loads(capsys.readouterr().out)["columns"][0]["measured"]
+    assert {row: cell["restarts"] for row, cell in cells.items()} == {"1": 2, "2": 2}
+
+
+def test_no_cluster_there(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("ray", reason="Ray is not installed: pip install 'query-reduction[cluster]'")
+    command = ["reproduce", "qa-1k", "--preset", "quick", "--tasks", "1", "--variants", "1r", "--data", "data"]
+    assert main([*command, "--engine", "ray", "--address", "127.0.0.1:1"]) == 1
+    assert "no Ray cluster at 127.0.0.1:1" in capsys.readouterr().err

@@ -13,7 +13,6 @@ from pathlib import Path
 
 import pytest
 
-from query_reduction import config
 from query_reduction.cli import main
 from query_reduction.data.babi import format_stories
 from query_reduction.evaluation.experiments import EXPERIMENTS, load_task
@@ -22,7 +21,6 @@ from query_reduction.training.probe import _stories
 QUICK = """
 import sys
 from dataclasses import replace
-from query_reduction import config
 model, recipe = config.PRESETS["original"]
 config.PRESETS["quick"] = (
     replace(model, dimension=10), replace(recipe, batch=8, max_epochs={epochs}, evaluate_every=2, patience=0)
@@ -31,23 +29,6 @@ if __name__ == "__main__":
     from query_reduction.cli import main
     sys.exit(main())
 """
-
-
-@pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A working folder with two small tasks as published data."""
-    folder = tmp_path / "data" / "babi" / "en"
-    folder.mkdir(parents=True)
-    for task in (1, 2):
-        for part, first, last in (("train", task, task + 12), ("test", 20, 24)):
-            lines = "".join(format_stories(_stories(first, last)))
-            (folder / f"qa{task}_small_{part}.txt").write_text(lines)
-    model, recipe = config.PRESETS["original"]
-    quick = replace(recipe, batch=8, max_epochs=4, evaluate_every=2, patience=0)
-    monkeypatch.setitem(config.PRESETS, "quick", (replace(model, dimension=10), quick))
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("QRN_DATA", "")
-    return tmp_path
 
 
 def test_train_report_and_train_no_more(place: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,6 +6,7 @@ last state the driver got; nothing but the package itself has to be on the nodes
 
 from __future__ import annotations
 
+import socket
 import tempfile
 import time
 from collections.abc import Iterator
@@ -24,6 +25,7 @@ from query_reduction.training.trials import MESSAGE_EVERY, Ended, Message, Trial
 __all__ = ["RayEngine"]
 
 _STATE_EVERY = 30.0
+_CONNECT_SECONDS = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +59,9 @@ class RayEngine:
         except ImportError as error:
             raise InputError("Ray is not installed: pip install 'query-reduction[cluster]'") from error
         try:
+            _check_reachable(address)
             ray.init(address=address, log_to_driver=False, logging_level="ERROR", include_dashboard=False)
-        except (ConnectionError, RuntimeError, ValueError) as error:
+        except (OSError, RuntimeError, ValueError, ray.exceptions.RayError) as error:
             raise InputError(f"no Ray cluster at {address}: {str(error).splitlines()[0]}") from error
         self._ray = ray
         self._most = workers
@@ -120,6 +123,13 @@ class RayEngine:
         """Leave the cluster."""
         self._tasks.clear()
         self._ray.shutdown()
+
+
+def _check_reachable(address: str | None) -> None:
+    """Ray itself would try for minutes before it says that nobody is there."""
+    host, colon, port = (address or "").rpartition(":")
+    if colon and port.isdecimal() and "/" not in host:
+        socket.create_connection((host, int(port)), timeout=_CONNECT_SECONDS).close()
 
 
 def _run_on_node(
