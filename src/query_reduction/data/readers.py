@@ -1,4 +1,7 @@
-"""Read a file of stories, whatever its format: the ending ``.jsonl`` means JSON lines, all else bAbI text."""
+"""Read a file of stories, whatever its format: the ending ``.jsonl`` means JSON lines, all else bAbI text.
+
+Dialogs are known by the published file names, or by the ``turns`` of their JSON lines.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from pathlib import Path
 
 from query_reduction.data import babi, jsonl
 from query_reduction.data.babi import Problem
+from query_reduction.data.dialog import is_dialog_file, scan_dialogs
 from query_reduction.data.stories import Story
 from query_reduction.errors import InputError
 
@@ -15,6 +19,8 @@ __all__ = ["read_file", "scan_file"]
 
 def scan_file(path: Path, problems: list[Problem], *, stop_at_first: bool = False) -> Iterator[Story]:
     """Yield the stories of a file, noting what is wrong with it."""
+    if is_dialog_file(path):
+        return scan_dialogs(path, problems, stop_at_first=stop_at_first)
     scan = jsonl.scan_lines if path.suffix == ".jsonl" else babi.scan_lines
     return scan(path, problems, stop_at_first=stop_at_first)
 
