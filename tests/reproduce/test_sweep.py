@@ -107,8 +107,9 @@ def test_a_lost_worker_is_tried_again_and_a_failure_is_told(store: ResultStore, 
 
 
 def test_a_trial_that_keeps_dying_is_given_up(store: ResultStore, make_jobs: MakeJobs) -> None:
+    deaths: list[list[Message]] = [[Ended("lost", "killed")]] * 5
     sweep = Sweep(store, make_jobs(1))
-    assert not sweep.run(InlineEngine(*[[Ended("lost", "killed")]] * 5))
+    assert not sweep.run(InlineEngine(*deaths))
     assert len(sweep.retries) == 2
     assert "given up after 3 tries" in sweep.failures[0]
 

@@ -125,8 +125,9 @@ def _work(pipe: Connection) -> None:
             return
         if job == _STOP:  # meant for a trial that had just ended
             continue
+        trial, parts, folder = job
         try:
-            for message in tell_trial(*job, should_stop):
+            for message in tell_trial(trial, parts, folder, should_stop):
                 pipe.send(message)
         except (BrokenPipeError, ConnectionResetError):
             return
