@@ -7,8 +7,10 @@ namespace qrn {
 namespace QRN_VARIANT {
 
 #if defined(__AVX512F__) || defined(__aarch64__)
+#define QRN_MANY_REGISTERS 1
 constexpr int kTileRows = 6, kTileVectors = 4;  // 24 of 32 registers
 #else
+#define QRN_MANY_REGISTERS 0
 constexpr int kTileRows = 4, kTileVectors = 3;  // 12 of 16 registers
 #endif
 
@@ -38,56 +40,71 @@ QRN_INLINE void multiply_tile(int64_t depth, const T* a, int64_t a_row, int64_t 
     for (int j = 0; j < Vectors; ++j) store<T>(c + i * c_row + j * kLanes<T>, sum[i][j]);
 }
 
-template <class T, int Vectors>
-void multiply_panel(int64_t rows, int64_t depth, const T* a, int64_t a_row, int64_t a_step, const T* b, int64_t b_row, T* c,
-                    int64_t c_row, bool add) {
-  // Blocks of nearly equal height: a last block of one row would leave the multipliers idle.
-  const int64_t blocks = (rows + kTileRows - 1) / kTileRows;
-  for (int64_t block = 0, i = 0; block < blocks; ++block) {
-    const int64_t height = (rows - i) / (blocks - block) + ((rows - i) % (blocks - block) != 0);
-    const T* a_block = a + i * a_row;
-    T* c_block = c + i * c_row;
-    switch (height) {
-      case 1: multiply_tile<T, 1, Vectors>(depth, a_block, a_row, a_step, b, b_row, c_block, c_row, add); break;
-      case 2: multiply_tile<T, 2, Vectors>(depth, a_block, a_row, a_step, b, b_row, c_block, c_row, add); break;
-      case 3: multiply_tile<T, 3, Vectors>(depth, a_block, a_row, a_step, b, b_row, c_block, c_row, add); break;
-      case 4: multiply_tile<T, 4, Vectors>(depth, a_block, a_row, a_step, b, b_row, c_block, c_row, add); break;
-#if defined(__AVX512F__) || defined(__aarch64__)
-      case 5: multiply_tile<T, 5, Vectors>(depth, a_block, a_row, a_step, b, b_row, c_block, c_row, add); break;
-      case 6: multiply_tile<T, 6, Vectors>(depth, a_block, a_row, a_step, b, b_row, c_block, c_row, add); break;
+template <class T> using Tile = void (*)(int64_t, const T*, int64_t, int64_t, const T*, int64_t, T*, int64_t, bool);
+
+template <class T, int Rows, int Vectors>
+void tile_of(int64_t depth, const T* a, int64_t a_row, int64_t a_step, const T* b, int64_t b_row, T* c, int64_t c_row,
+             bool add) {
+  multiply_tile<T, Rows, Vectors>(depth, a, a_row, a_step, b, b_row, c, c_row, add);
+}
+
+template <class T, int Rows> Tile<T> tile_with_rows(int64_t vectors) {
+  static constexpr Tile<T> tiles[kTileVectors] = {
+      tile_of<T, Rows, 1>, tile_of<T, Rows, 2>, tile_of<T, Rows, 3>,
+#if QRN_MANY_REGISTERS
+      tile_of<T, Rows, 4>,
 #endif
-    }
-    i += height;
+  };
+  return tiles[vectors - 1];
+}
+
+template <class T> Tile<T> tile_for(int64_t rows, int64_t vectors) {
+  switch (rows) {
+    case 1: return tile_with_rows<T, 1>(vectors);
+    case 2: return tile_with_rows<T, 2>(vectors);
+    case 3: return tile_with_rows<T, 3>(vectors);
+#if QRN_MANY_REGISTERS
+    case 5: return tile_with_rows<T, 5>(vectors);
+    case 6: return tile_with_rows<T, 6>(vectors);
+#endif
+    default: return tile_with_rows<T, 4>(vectors);
   }
 }
 
-// Panels of nearly equal width, kTileVectors at most.
-struct Panels {
-  int64_t vectors, count;
-  explicit Panels(int64_t vectors) : vectors(vectors), count((vectors + kTileVectors - 1) / kTileVectors) {}
-  int64_t start(int64_t panel) const {
-    const int64_t base = vectors / count, extra = vectors % count;
-    return panel * base + (panel < extra ? panel : extra);
-  }
+// `total` cut into parts of nearly equal size, `most` at most: a last part of one would leave the multipliers idle.
+struct Parts {
+  int64_t count, base, extra;
+  Parts(int64_t total, int64_t most)
+      : count((total + most - 1) / most), base(count > 0 ? total / count : 0), extra(count > 0 ? total % count : 0) {}
+  int64_t start(int64_t part) const { return part * base + (part < extra ? part : extra); }
+  int64_t size(int64_t part) const { return base + (part < extra); }
 };
+
+struct Panels : Parts {
+  explicit Panels(int64_t vectors) : Parts(vectors, kTileVectors) {}
+};
+
+// A right-hand side of up to this many bytes stays in the first-level cache while rows of a and c pass by.
+constexpr int64_t kResidentBytes = 16 * 1024;
 
 template <class T>
 void multiply(int64_t rows, int64_t depth, const T* a, int64_t a_row, int64_t a_step, const T* b, bool packed, T* c,
               int64_t width, bool add) {
+  // Hides a stride of 1 from the compiler, which would gather neighbours with shuffles instead of broadcasting each.
+  asm("" : "+r"(a_row), "+r"(a_step));
   const Panels panels(width / kLanes<T>);
-  for (int64_t panel = 0; panel < panels.count; ++panel) {
-    const int64_t start = panels.start(panel) * kLanes<T>;
-    const int64_t vectors = panels.start(panel + 1) - panels.start(panel);
-    const T* b_panel = b + (packed ? start * depth : start);
-    const int64_t b_row = packed ? vectors * kLanes<T> : width;
-    switch (vectors) {
-      case 1: multiply_panel<T, 1>(rows, depth, a, a_row, a_step, b_panel, b_row, c + start, width, add); break;
-      case 2: multiply_panel<T, 2>(rows, depth, a, a_row, a_step, b_panel, b_row, c + start, width, add); break;
-      case 3: multiply_panel<T, 3>(rows, depth, a, a_row, a_step, b_panel, b_row, c + start, width, add); break;
-#if defined(__AVX512F__) || defined(__aarch64__)
-      case 4: multiply_panel<T, 4>(rows, depth, a, a_row, a_step, b_panel, b_row, c + start, width, add); break;
-#endif
-    }
+  const Parts blocks(rows, kTileRows);
+  auto tile = [&](int64_t block, int64_t panel) {
+    const int64_t first = blocks.start(block), start = panels.start(panel) * kLanes<T>, vectors = panels.size(panel);
+    tile_for<T>(blocks.size(block), vectors)(depth, a + first * a_row, a_row, a_step, b + (packed ? start * depth : start),
+                                             packed ? vectors * kLanes<T> : width, c + first * width + start, width, add);
+  };
+  if (depth * width * int64_t(sizeof(T)) <= kResidentBytes) {
+    for (int64_t block = 0; block < blocks.count; ++block)
+      for (int64_t panel = 0; panel < panels.count; ++panel) tile(block, panel);
+  } else {
+    for (int64_t panel = 0; panel < panels.count; ++panel)
+      for (int64_t block = 0; block < blocks.count; ++block) tile(block, panel);
   }
 }
 

@@ -8,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+#include <sys/mman.h>
 #include <unistd.h>
 
 #if defined(__x86_64__)
@@ -177,6 +178,7 @@ Pool& pool() {
 }
 
 constexpr size_t kHeader = 64, kAlignment = 64, kMostKept = 8;
+constexpr size_t kLargePage = size_t(2) << 20;
 constexpr size_t kMostBytesKept = size_t(256) << 20;
 
 std::mutex blocks_guard;
@@ -209,8 +211,13 @@ void* acquire_block(size_t bytes) {
       return block + kHeader;
     }
   }
-  char* const block = static_cast<char*>(std::aligned_alloc(kAlignment, bytes));
+  const bool large = bytes >= kLargePage;
+  if (large) bytes = (bytes + kLargePage - 1) / kLargePage * kLargePage;
+  char* const block = static_cast<char*>(std::aligned_alloc(large ? kLargePage : kAlignment, bytes));
   if (block == nullptr) return nullptr;
+#if defined(MADV_HUGEPAGE)
+  if (large) madvise(block, bytes, MADV_HUGEPAGE);
+#endif
   size_of(block) = bytes;
   return block + kHeader;
 }

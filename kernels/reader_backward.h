@@ -48,16 +48,19 @@ template <class T> struct ChunkSums {
 
 template <class T> struct BackwardScratch {
   T *question, *question_gradient, *product_gradient, *state, *row_state[2];
-  T *gradient, *forward_state, *backward_gradient, *next_gradient, *similarity, *keep, *take[2], *dot[kGates];
+  T *query, *forward_before;  // of the layer below: its reduced queries, its forward state before each row
+  T *gradient, *next_gradient, *backward_gradient, *keep, *take[2];
+  T *similarity, *similarity_gradient;  // vector gates only
   T* score_gradient[kGates];  // scalar gates: one number a row
 
   BackwardScratch(const Context<T>& context, Carver<T>& carver) {
     const int64_t rows = context.plan.most_rows, width = context.width, examples = context.plan.most_examples;
     for (T** piece : {&question, &question_gradient, &product_gradient}) *piece = carver.take(examples * width);
     for (T** piece : {&state, &row_state[0], &row_state[1]}) *piece = carver.take(width);
-    for (T** piece : {&gradient, &forward_state, &backward_gradient, &next_gradient}) *piece = carver.take(rows * width);
-    similarity = carver.take(context.call.vector ? rows * width : 0);
-    for (T** piece : {&keep, &take[0], &take[1], &dot[0], &dot[1], &dot[2]}) *piece = carver.take(padded<T>(rows));
+    for (T** piece : {&query, &forward_before, &gradient, &next_gradient, &backward_gradient})
+      *piece = carver.take(rows * width);
+    for (T** piece : {&similarity, &similarity_gradient}) *piece = carver.take(context.call.vector ? rows * width : 0);
+    for (T** piece : {&keep, &take[0], &take[1]}) *piece = carver.take(padded<T>(rows));
     for (T*& piece : score_gradient) piece = carver.take(context.call.vector ? rows * width : padded<T>(rows));
   }
 };
@@ -116,20 +119,18 @@ void last_layer_gradient_vector(int64_t rows, int64_t width, const T* dout, cons
 
 // A layer with both directions, scalar gates. `gradient` comes in as that of the reduced queries and leaves as that of
 // the candidate before tanh; score_gradient receives the gates'. The adjoint of the backward state runs forward in time
-// with the forward state (first loop), that of the forward state backward with the backward state (second loop).
+// (first loop), that of the forward state backward, together with the backward state itself (second loop).
 template <class T, int Gates>
 void reduce_gradient(int64_t rows, int64_t width, const T* candidate, const T* const* gate, const T* keep,
-                     const T* const* take, T* gradient, T* forward_state, T* backward_gradient, T* const* row_state,
-                     T* const* score_gradient) {
+                     const T* const* take, const T* forward_before, T* gradient, T* backward_gradient,
+                     T* const* row_state, T* const* score_gradient) {
   for_columns<T>(width, [&](int64_t column, auto vectors) {
     constexpr int kVectors = decltype(vectors)::value;
-    Vec<T> state[kVectors] = {}, adjoint[kVectors] = {};
+    Vec<T> adjoint[kVectors] = {};
     for (int64_t t = 0; t < rows; ++t)
 #pragma GCC unroll 4
       for (int j = 0; j < kVectors; ++j) {
         const int64_t at = t * width + column + j * kLanes<T>;
-        store<T>(forward_state + at, state[j]);  // the state before this row
-        state[j] = splat<T>(keep[t]) * state[j] + splat<T>(take[0][t]) * load(candidate + at);
         adjoint[j] += load(gradient + at);
         store<T>(backward_gradient + at, adjoint[j]);
         adjoint[j] *= splat<T>(keep[t]);
@@ -148,7 +149,7 @@ void reduce_gradient(int64_t rows, int64_t width, const T* candidate, const T* c
       const int64_t at = t * width + i;
       const Vec<T> c = load(candidate + at), before = load(state + i);
       const Vec<T> forward = load(adjoint + i) + load(gradient + at), backward = load(backward_gradient + at);
-      with_states += forward * load(forward_state + at) + backward * before;
+      with_states += forward * load(forward_before + at) + backward * before;
       with_candidate[0] += forward * c;
       with_candidate[1] += backward * c;
       store<T>(gradient + at, (from_forward * forward + from_backward * backward) * (splat<T>(1) - c * c));
@@ -167,26 +168,23 @@ void reduce_gradient(int64_t rows, int64_t width, const T* candidate, const T* c
 }
 
 template <class T, int Gates>
-void reduce_gradient_vector(int64_t rows, int64_t width, const T* candidate, const T* const* gate, T* gradient,
-                            T* forward_state, T* backward_gradient, T* const* score_gradient) {
+void reduce_gradient_vector(int64_t rows, int64_t width, const T* candidate, const T* const* gate,
+                            const T* forward_before, T* gradient, T* backward_gradient, T* const* score_gradient) {
   const Vec<T> one = splat<T>(1);
   for (int64_t i = 0; i < width; i += kLanes<T>) {
     Vec<T> state = {}, adjoint = {};
     for (int64_t t = 0; t < rows; ++t) {
       const int64_t at = t * width + i;
-      const Vec<T> z = load(gate[0] + at), taken = Gates == kGates ? z * load(gate[1] + at) : z;
-      store<T>(forward_state + at, state);
-      state = (one - z) * state + taken * load(candidate + at);
       adjoint += load(gradient + at);
       store<T>(backward_gradient + at, adjoint);
-      adjoint *= one - z;
+      adjoint *= one - load(gate[0] + at);
     }
-    state = adjoint = Vec<T>{};
+    adjoint = Vec<T>{};
     for (int64_t t = rows - 1; t >= 0; --t) {
       const int64_t at = t * width + i;
       const Vec<T> z = load(gate[0] + at), c = load(candidate + at);
       const Vec<T> forward = adjoint + load(gradient + at), backward = load(backward_gradient + at);
-      const Vec<T> lost = forward * load(forward_state + at) + backward * state;
+      const Vec<T> lost = forward * load(forward_before + at) + backward * state;
       Vec<T> into = forward + backward, taken = z;
       if (Gates == kGates) {
         const Vec<T> first = load(gate[1] + at), second = load(gate[2] + at);
@@ -205,31 +203,40 @@ void reduce_gradient_vector(int64_t rows, int64_t width, const T* candidate, con
 
 template <class T> QRN_INLINE void add_to(T* sum, Vec<T> value) { store<T>(sum, load(sum) + value); }
 
+// As many vectors side by side as leave registers for the sums of all gates.
+template <int Gates> constexpr int kSumVectors = Gates == 1 ? 4 : 2;
+
 // Gradients of the similarity x o q of layers after the first, scalar gates: into the table's and the query's rows and
 // the gate weights; the candidate's into the sentence products.
 template <class T, int Gates>
 void similarity_gradient(int64_t rows, int64_t width, const T* table, const int32_t* table_row, const T* q,
                          const T* const* weight, const T* gradient, const T* const* score_gradient, T* table_sum,
                          T* product_sum, T* const* weight_sum, T* q_gradient) {
-  for (int64_t i = 0; i < width; i += kLanes<T>) {
-    Vec<T> sum[Gates] = {}, w[Gates];
-    for (int g = 0; g < Gates; ++g) w[g] = load(weight[g] + i);
+  for_columns<T, kSumVectors<Gates>>(width, [&](int64_t column, auto vectors) {
+    constexpr int kVectors = decltype(vectors)::value;
+    Vec<T> sum[Gates][kVectors] = {};
     for (int64_t t = 0; t < rows; ++t) {
-      const int64_t at = t * width + i, there = table_row[t] * width + i;
-      const Vec<T> x = load(table + there), query = load(q + at), both = x * query;
-      Vec<T> similarity = {};
+      Vec<T> score[Gates];
 #pragma GCC unroll 3
-      for (int g = 0; g < Gates; ++g) {
-        const Vec<T> score = splat<T>(score_gradient[g][t]);
-        similarity += score * w[g];
-        sum[g] += score * both;
+      for (int g = 0; g < Gates; ++g) score[g] = splat<T>(score_gradient[g][t]);
+#pragma GCC unroll 4
+      for (int j = 0; j < kVectors; ++j) {
+        const int64_t i = column + j * kLanes<T>, at = t * width + i, there = table_row[t] * width + i;
+        const Vec<T> x = load(table + there), query = load(q + at), both = x * query;
+        Vec<T> similarity = {};
+#pragma GCC unroll 3
+        for (int g = 0; g < Gates; ++g) {
+          similarity += score[g] * load(weight[g] + i);
+          sum[g][j] += score[g] * both;
+        }
+        add_to<T>(table_sum + there, similarity * query);
+        add_to<T>(product_sum + there, load(gradient + at));
+        add_to<T>(q_gradient + at, similarity * x);
       }
-      add_to<T>(table_sum + there, similarity * query);
-      add_to<T>(product_sum + there, load(gradient + at));
-      add_to<T>(q_gradient + at, similarity * x);
     }
-    for (int g = 0; g < Gates; ++g) add_to<T>(weight_sum[g] + i, sum[g]);
-  }
+    for (int g = 0; g < Gates; ++g)
+      for (int j = 0; j < kVectors; ++j) add_to<T>(weight_sum[g] + column + j * kLanes<T>, sum[g][j]);
+  });
 }
 
 // The same for an example of layer 0, whose query is one vector: sums over the rows come first.
@@ -237,32 +244,43 @@ template <class T, int Gates>
 void first_similarity_gradient(int64_t rows, int64_t width, const T* table, const int32_t* table_row, const T* question,
                                const T* const* weight, const T* gradient, const T* const* score_gradient, T* table_sum,
                                T* product_sum, T* const* weight_sum, T* question_gradient, T* product_gradient) {
-  for (int64_t i = 0; i < width; i += kLanes<T>) {
-    const Vec<T> q = load(question + i);
-    Vec<T> x_sum[Gates] = {}, w[Gates], gradient_sum = {};
-    for (int g = 0; g < Gates; ++g) w[g] = load(weight[g] + i) * q;
+  for_columns<T, kSumVectors<Gates>>(width, [&](int64_t column, auto vectors) {
+    constexpr int kVectors = decltype(vectors)::value;
+    Vec<T> x_sum[Gates][kVectors] = {}, gradient_sum[kVectors] = {};
+    T scaled[Gates][kVectors * kLanes<T>];  // weight times question
+    for (int g = 0; g < Gates; ++g)
+      for (int64_t i = 0; i < kVectors * kLanes<T>; i += kLanes<T>)
+        store<T>(scaled[g] + i, load(weight[g] + column + i) * load(question + column + i));
     for (int64_t t = 0; t < rows; ++t) {
-      const int64_t there = table_row[t] * width + i;
-      const Vec<T> x = load(table + there), here = load(gradient + t * width + i);
-      Vec<T> similarity = {};
+      Vec<T> score[Gates];
 #pragma GCC unroll 3
-      for (int g = 0; g < Gates; ++g) {
-        const Vec<T> score = splat<T>(score_gradient[g][t]);
-        similarity += score * w[g];
-        x_sum[g] += score * x;
+      for (int g = 0; g < Gates; ++g) score[g] = splat<T>(score_gradient[g][t]);
+#pragma GCC unroll 4
+      for (int j = 0; j < kVectors; ++j) {
+        const int64_t i = column + j * kLanes<T>, there = table_row[t] * width + i;
+        const Vec<T> x = load(table + there), here = load(gradient + t * width + i);
+        Vec<T> similarity = {};
+#pragma GCC unroll 3
+        for (int g = 0; g < Gates; ++g) {
+          similarity += score[g] * load(scaled[g] + j * kLanes<T>);
+          x_sum[g][j] += score[g] * x;
+        }
+        gradient_sum[j] += here;
+        add_to<T>(table_sum + there, similarity);
+        add_to<T>(product_sum + there, here);
       }
-      gradient_sum += here;
-      add_to<T>(table_sum + there, similarity);
-      add_to<T>(product_sum + there, here);
     }
-    Vec<T> into_question = {};
-    for (int g = 0; g < Gates; ++g) {
-      add_to<T>(weight_sum[g] + i, q * x_sum[g]);
-      into_question += load(weight[g] + i) * x_sum[g];
+    for (int j = 0; j < kVectors; ++j) {
+      const int64_t i = column + j * kLanes<T>;
+      Vec<T> into_question = {};
+      for (int g = 0; g < Gates; ++g) {
+        add_to<T>(weight_sum[g] + i, load(question + i) * x_sum[g][j]);
+        into_question += load(weight[g] + i) * x_sum[g][j];
+      }
+      store<T>(question_gradient + i, into_question);
+      store<T>(product_gradient + i, gradient_sum[j]);
     }
-    store<T>(question_gradient + i, into_question);
-    store<T>(product_gradient + i, gradient_sum);
-  }
+  });
 }
 
 }  // namespace QRN_VARIANT

@@ -35,11 +35,11 @@ template <class T> struct UnitWeights {
   T* sentence_product;       // candidate_sentence times every used table row, plus the bias
 };
 
-// What a layer leaves for its gradient, from the first row of a group on.
+// What a layer leaves for its gradient, from the first row of a group on. The reduced queries are not among it: running
+// the scan again costs less than writing them out and reading them back.
 template <class T> struct LayerRows {
   T* candidate;
-  T* query;           // the layer's input; not used in layer 0, where it is one vector per example
-  T* gate[kGates];    // scalar gates: one number a row
+  T* gate[kGates];  // scalar gates: one number a row
 };
 
 template <class T> struct Context {
@@ -69,14 +69,13 @@ template <class T> struct Context {
     return carve(carver, own_index);
   }
 
-  // Saved rows of all layers of one restart: candidate, query, gates.
-  int64_t layer_size() const { return plan.rows * (2 * width + kGates * gate_row) + 64; }
+  // Saved rows of all layers of one restart: candidate, gates.
+  int64_t layer_size() const { return plan.rows * (width + kGates * gate_row); }
   LayerRows<T> saved(T* all, int64_t restart, int64_t layer, int64_t row) const {
     T* const start = all + (restart * call.layers + layer) * layer_size();
     LayerRows<T> rows;
     rows.candidate = start + row * width;
-    rows.query = start + (plan.rows + row) * width;
-    for (int g = 0; g < kGates; ++g) rows.gate[g] = start + 2 * plan.rows * width + (g * plan.rows + row) * gate_row;
+    for (int g = 0; g < kGates; ++g) rows.gate[g] = start + plan.rows * width + (g * plan.rows + row) * gate_row;
     return rows;
   }
 

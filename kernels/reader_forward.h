@@ -10,7 +10,8 @@ namespace QRN_VARIANT {
 
 template <class T> struct ForwardScratch {
   T *question, *question_product, *question_weight[kGates], *score[kGates], *keep, *take[2], *similarity;
-  LayerRows<T> rows[2];
+  T* query;           // the layer's input rows; in layer 0 the question stands for all of an example's
+  LayerRows<T> rows;  // for all layers in turn, where nothing is saved
 
   ForwardScratch(const Context<T>& context, bool saving, Carver<T>& carver) {
     const int64_t rows_there = context.plan.most_rows, width = context.width;
@@ -21,12 +22,10 @@ template <class T> struct ForwardScratch {
     keep = carver.take(padded<T>(rows_there));
     for (T*& piece : take) piece = carver.take(padded<T>(rows_there));
     similarity = carver.take(context.call.vector ? rows_there * width : 0);
+    query = carver.take(context.call.layers > 1 ? rows_there * width : 0);
     if (saving) return;
-    for (LayerRows<T>& layer : rows) {
-      layer.candidate = carver.take(rows_there * width);
-      layer.query = carver.take(rows_there * width);
-      for (T*& piece : layer.gate) piece = carver.take(rows_there * context.gate_row);
-    }
+    rows.candidate = carver.take(rows_there * width);
+    for (T*& piece : rows.gate) piece = carver.take(rows_there * context.gate_row);
   }
 };
 
@@ -81,10 +80,11 @@ template <class T> void multiply_rows(int64_t width, const T* table, const int32
 }
 
 // Both directions of an example's scan over Vectors columns: reduced_t = forward_t + backward_t. `take` of a direction
-// is z times its reset gate, `keep` is 1 - z; with vector gates z and the resets are read per element.
+// is z times its reset gate, `keep` is 1 - z; with vector gates z and the resets are read per element. If wanted, the
+// forward state before each row is kept, too.
 template <class T, bool Vector, int Vectors>
 QRN_INLINE void reduce_columns(int64_t rows, int64_t width, const T* candidate, const T* const* gate, bool reset,
-                               const T* keep, const T* const* take, T* reduced) {
+                               const T* keep, const T* const* take, T* forward_before, T* reduced) {
   auto step = [&](int64_t t, int direction, int j, Vec<T> state) {
     const int64_t at = t * width + j * kLanes<T>;
     if (Vector) {
@@ -98,8 +98,10 @@ QRN_INLINE void reduce_columns(int64_t rows, int64_t width, const T* candidate, 
   for (int64_t t = 0; t < rows; ++t)
 #pragma GCC unroll 4
     for (int j = 0; j < Vectors; ++j) {
+      const int64_t at = t * width + j * kLanes<T>;
+      if (forward_before != nullptr) store<T>(forward_before + at, state[j]);
       state[j] = step(t, 0, j, state[j]);
-      store<T>(reduced + t * width + j * kLanes<T>, state[j]);
+      store<T>(reduced + at, state[j]);
     }
   for (Vec<T>& piece : state) piece = Vec<T>{};
   for (int64_t t = rows - 1; t >= 0; --t)
@@ -127,10 +129,11 @@ QRN_INLINE void last_state_columns(int64_t rows, int64_t width, const T* candida
   for (int j = 0; j < Vectors; ++j) store<T>(out + j * kLanes<T>, state[j]);
 }
 
-// Calls body(column, number of vectors as a constant) over all columns of a row, at most four vectors at a time.
-template <class T, class Body> QRN_INLINE void for_columns(int64_t width, Body body) {
+// Calls body(column, number of vectors as a constant) over all columns of a row, at most so many vectors at a time.
+template <class T, int Most = 4, class Body> QRN_INLINE void for_columns(int64_t width, Body body) {
+  static_assert(Most == 2 || Most == 4, "the rest is at most three vectors");
   int64_t i = 0;
-  for (; i + 4 * kLanes<T> <= width; i += 4 * kLanes<T>) body(i, std::integral_constant<int, 4>{});
+  for (; i + Most * kLanes<T> <= width; i += Most * kLanes<T>) body(i, std::integral_constant<int, Most>{});
   switch ((width - i) / kLanes<T>) {
     case 1: body(i, std::integral_constant<int, 1>{}); break;
     case 2: body(i, std::integral_constant<int, 2>{}); break;
@@ -155,7 +158,7 @@ template <class T> void score_gates(const Context<T>& context, const Group& grou
     for (int64_t e = 0; e < (layer == 0 ? group.examples : 1); ++e) {
       const int64_t start = layer == 0 ? group.start(e) : 0;
       multiply_rows<T>(width, table, group.table_row + start, layer == 0 ? group.length(e) : group.rows,
-                       layer == 0 ? scratch.question + e * width : rows.query, layer == 0 ? 0 : width,
+                       layer == 0 ? scratch.question + e * width : scratch.query, layer == 0 ? 0 : width,
                        scratch.similarity + start * width);
     }
     for (int64_t g = 0; g < gates; ++g) {
@@ -188,7 +191,7 @@ template <class T> void score_gates(const Context<T>& context, const Group& grou
     }
   } else {
     const auto body = gates == 1 ? score_rows<T, 1, true> : score_rows<T, kGates, true>;
-    body(group.rows, width, table, group.table_row, rows.query, weights.gate_weight, bias, scratch.score);
+    body(group.rows, width, table, group.table_row, scratch.query, weights.gate_weight, bias, scratch.score);
   }
   for (int64_t g = 0; g < gates; ++g) {
     logistic_in_place<T>(scratch.score[g], group.rows);
@@ -207,6 +210,30 @@ void spread_gates(int64_t rows, int64_t gates, const T* const* gate, T* keep, T*
   }
 }
 
+// Equations 3, 6 and 4 for all examples of a group: the layer's reduced queries.
+template <class T>
+void reduce_group(const Context<T>& context, const Group& group, int64_t layer, const LayerRows<T>& rows, T* keep,
+                  T* const* take, T* forward_before, T* reduced) {
+  const int64_t width = context.width;
+  const bool reset = context.gates(layer) == kGates;
+  if (!context.call.vector) spread_gates<T>(group.rows, context.gates(layer), rows.gate, keep, take);
+  for (int64_t e = 0; e < group.examples; ++e)
+    for_columns<T>(width, [&](int64_t i, auto vectors) {
+      constexpr int kVectors = decltype(vectors)::value;
+      const int64_t start = group.start(e), at = start * width + i;
+      T* const before = forward_before == nullptr ? nullptr : forward_before + at;
+      if (context.call.vector) {
+        const T* const gate[kGates] = {rows.gate[0] + at, rows.gate[1] + at, rows.gate[2] + at};
+        reduce_columns<T, true, kVectors>(group.length(e), width, rows.candidate + at, gate, reset, nullptr, nullptr,
+                                          before, reduced + at);
+      } else {
+        const T* const taken[2] = {take[0] + start, take[1] + start};
+        reduce_columns<T, false, kVectors>(group.length(e), width, rows.candidate + at, nullptr, reset, keep + start,
+                                           taken, before, reduced + at);
+      }
+    });
+}
+
 template <class T> void read_group(const Context<T>& context, int64_t restart, int64_t number, T* saved, T* memory) {
   const Group group(context.plan, number);
   const ReaderCall& call = context.call;
@@ -216,8 +243,8 @@ template <class T> void read_group(const Context<T>& context, int64_t restart, i
   T* const out = static_cast<T*>(call.out.start) + restart * call.out.stride + group.first_example * d;
   for (int64_t e = 0; e < group.examples; ++e)
     context.copy_row(Context<T>::stacked(call.query, restart) + (group.first_example + e) * d, scratch.question + e * width);
-  LayerRows<T> rows = saved ? context.saved(saved, restart, 0, group.first_row) : scratch.rows[0];
   for (int64_t layer = 0; layer < call.layers; ++layer) {
+    const LayerRows<T> rows = saved ? context.saved(saved, restart, layer, group.first_row) : scratch.rows;
     const UnitWeights<T> weights = context.weights(restart, context.own_layer(layer));
     // Equation 2: the query's part of the candidate, then the sentence's part and tanh.
     if (layer == 0) {
@@ -226,30 +253,13 @@ template <class T> void read_group(const Context<T>& context, int64_t restart, i
         finish_candidates<T>(group.length(e), width, scratch.question_product + e * width, weights.sentence_product,
                              group.table_row + group.start(e), rows.candidate + group.start(e) * width);
     } else {
-      multiply_packed<T>(group.rows, d, rows.query, weights.candidate_query, rows.candidate, width, false);
+      multiply_packed<T>(group.rows, d, scratch.query, weights.candidate_query, rows.candidate, width, false);
       finish_candidates<T>(group.rows, width, nullptr, weights.sentence_product, group.table_row, rows.candidate);
     }
     // Equations 1 and 5.
     score_gates<T>(context, group, layer, restart, weights, rows, scratch);
     if (layer + 1 < call.layers) {
-      const LayerRows<T> next = saved ? context.saved(saved, restart, layer + 1, group.first_row) : scratch.rows[(layer + 1) % 2];
-      const bool reset = context.gates(layer) == kGates;
-      if (!call.vector) spread_gates<T>(group.rows, context.gates(layer), rows.gate, scratch.keep, scratch.take);
-      // Equations 3, 6 and 4.
-      for (int64_t e = 0; e < group.examples; ++e)
-        for_columns<T>(width, [&](int64_t i, auto vectors) {
-          const int64_t start = group.start(e), at = start * width + i;
-          if (call.vector) {
-            const T* const gate[kGates] = {rows.gate[0] + at, rows.gate[1] + at, rows.gate[2] + at};
-            reduce_columns<T, true, decltype(vectors)::value>(group.length(e), width, rows.candidate + at, gate, reset, nullptr, nullptr,
-                                               next.query + at);
-          } else {
-            const T* const take[2] = {scratch.take[0] + start, scratch.take[1] + start};
-            reduce_columns<T, false, decltype(vectors)::value>(group.length(e), width, rows.candidate + at, nullptr, reset,
-                                                scratch.keep + start, take, next.query + at);
-          }
-        });
-      rows = next;
+      reduce_group<T>(context, group, layer, rows, scratch.keep, scratch.take, nullptr, scratch.query);
     } else {
       for (int64_t e = 0; e < group.examples; ++e) {
         const int64_t start = group.start(e);

@@ -16,7 +16,7 @@ void similarity_gradient_vector(const Context<T>& context, int64_t restart, cons
                                 BackwardScratch<T>& scratch, T* table_sum, T* q_gradient) {
   const int64_t width = context.width, at = first * width;
   const T* const table = context.table(restart);
-  T* const similarity_gradient = scratch.forward_state + at;
+  T* const similarity_gradient = scratch.similarity_gradient + at;
   multiply_rows<T>(width, table, table_row, rows, q, step, scratch.similarity + at);
   for (int64_t g = 0; g < gates; ++g)
     multiply_packed<T>(rows, context.d, scratch.score_gradient[g] + at, weights.gate_weight[g], similarity_gradient, width,
@@ -38,19 +38,19 @@ template <class T> void add_rows(int64_t rows, int64_t width, const T* from, T* 
 // The gradient through a layer's candidates and gates to its input rows, for layers after the first.
 template <class T>
 void unit_gradient(const Context<T>& context, const Group& group, int64_t restart, int64_t gates,
-                   const UnitWeights<T>& weights, const LayerRows<T>& rows, BackwardScratch<T>& scratch,
-                   const ChunkSums<T>& sums, const typename ChunkSums<T>::Unit& unit) {
+                   const UnitWeights<T>& weights, BackwardScratch<T>& scratch, const ChunkSums<T>& sums,
+                   const typename ChunkSums<T>::Unit& unit) {
   const int64_t width = context.width, d = context.d;
   multiply_packed<T>(group.rows, d, scratch.gradient, weights.candidate_query, scratch.next_gradient, width, false);
-  multiply_transposed<T>(d, group.rows, rows.query, scratch.gradient, unit.candidate_query, width);
+  multiply_transposed<T>(d, group.rows, scratch.query, scratch.gradient, unit.candidate_query, width);
   if (context.call.vector) {
-    similarity_gradient_vector<T>(context, restart, weights, gates, group.rows, group.table_row, rows.query, width, 0,
+    similarity_gradient_vector<T>(context, restart, weights, gates, group.rows, group.table_row, scratch.query, width, 0,
                                   scratch, sums.table, scratch.next_gradient);
     for (int64_t t = 0; t < group.rows; ++t)
       add_rows<T>(1, width, scratch.gradient + t * width, unit.sentence_product + group.table_row[t] * width);
   } else {
     const auto body = gates == 1 ? similarity_gradient<T, 1> : similarity_gradient<T, kGates>;
-    body(group.rows, width, context.table(restart), group.table_row, rows.query, weights.gate_weight, scratch.gradient,
+    body(group.rows, width, context.table(restart), group.table_row, scratch.query, weights.gate_weight, scratch.gradient,
          scratch.score_gradient, sums.table, unit.sentence_product, unit.gate_weight, scratch.next_gradient);
   }
 }
@@ -87,13 +87,13 @@ void first_unit_gradient(const Context<T>& context, const Group& group, int64_t 
   multiply_transposed<T>(d, group.examples, scratch.question, scratch.product_gradient, unit.candidate_query, width);
 }
 
-// The gradient through a layer's states: scratch.gradient becomes that of the candidates before tanh.
+// The gradient through a layer's states: scratch.gradient becomes that of the candidates before tanh. Below the last
+// layer, reduce_group has just left `keep`, `take` and `forward_before` of this layer in the scratch.
 template <class T>
 void state_gradient(const Context<T>& context, const Group& group, int64_t layer, const LayerRows<T>& rows, const T* dout,
                     BackwardScratch<T>& scratch) {
   const int64_t width = context.width, gates = context.gates(layer), step = context.gate_row;
   const bool last = layer == context.call.layers - 1, vector = context.call.vector;
-  if (!last && !vector) spread_gates<T>(group.rows, gates, rows.gate, scratch.keep, scratch.take);
   for (int64_t e = 0; e < group.examples; ++e) {
     const int64_t start = group.start(e), length = group.length(e), at = start * width;
     const T* const candidate = rows.candidate + at;
@@ -113,12 +113,12 @@ void state_gradient(const Context<T>& context, const Group& group, int64_t layer
                                scratch.gradient + at);
     } else if (vector) {
       const auto body = gates == 1 ? reduce_gradient_vector<T, 1> : reduce_gradient_vector<T, kGates>;
-      body(length, width, candidate, gate, scratch.gradient + at, scratch.forward_state + at, scratch.backward_gradient + at,
-           score_gradient);
+      body(length, width, candidate, gate, scratch.forward_before + at, scratch.gradient + at,
+           scratch.backward_gradient + at, score_gradient);
     } else {
       const T* const take[2] = {scratch.take[0] + start, scratch.take[1] + start};
       const auto body = gates == 1 ? reduce_gradient<T, 1> : reduce_gradient<T, kGates>;
-      body(length, width, candidate, gate, scratch.keep + start, take, scratch.gradient + at, scratch.forward_state + at,
+      body(length, width, candidate, gate, scratch.keep + start, take, scratch.forward_before + at, scratch.gradient + at,
            scratch.backward_gradient + at, scratch.row_state, score_gradient);
     }
   }
@@ -142,7 +142,10 @@ void group_gradient(const Context<T>& context, const ReaderCall& gradients, int6
     const int64_t gates = context.gates(layer);
     state_gradient<T>(context, group, layer, rows, dout, scratch);
     if (layer > 0)
-      unit_gradient<T>(context, group, restart, gates, weights, rows, scratch, sums, unit);
+      reduce_group<T>(context, group, layer - 1, context.saved(saved, restart, layer - 1, group.first_row), scratch.keep,
+                      scratch.take, scratch.forward_before, scratch.query);
+    if (layer > 0)
+      unit_gradient<T>(context, group, restart, gates, weights, scratch, sums, unit);
     else
       first_unit_gradient<T>(context, group, restart, gates, weights, scratch, sums, unit);
     for (int64_t g = 0; g < gates; ++g) {
