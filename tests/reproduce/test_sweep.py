@@ -14,7 +14,7 @@ from query_reduction.cli.sweep_view import SweepView
 from query_reduction.data.sources import Parts
 from query_reduction.errors import InputError
 from query_reduction.training.store import ResultStore
-from query_reduction.training.sweep import Job, Sweep, plan
+from query_reduction.training.sweep import Job, Sweep, keep_trial, only_sweep, plan
 from query_reduction.training.trials import Ended, Message, Progress, RestartResult, Trial, run_trial
 from query_reduction.training.workers import ProcessEngine
 
@@ -179,6 +179,27 @@ def test_a_stopped_sweep_goes_on_with_the_stacks_it_began(
     again = make_jobs(3, stack=3)
     assert [job.trial.restarts for job in again] == [(0, 1, 2)]
     assert again[0].folder == jobs[0].folder
+
+
+def test_what_is_left_of_a_finished_trial_is_cleared_away(store: ResultStore, make_jobs: MakeJobs) -> None:
+    job = make_jobs(1)[0]
+    keep_trial(job)
+    assert make_jobs(1)[0].folder == job.folder
+    store.add(job.trial.setting, result(0, 1.0), job.origin)
+    assert make_jobs(1) == []
+    assert not job.folder.exists()
+
+
+def test_one_sweep_of_a_table_at_a_time(tmp_path: Path) -> None:
+    with (
+        only_sweep(tmp_path, "qa-1k"),
+        only_sweep(tmp_path, "qa-10k"),
+        pytest.raises(InputError, match="another sweep of qa-1k is running"),
+        only_sweep(tmp_path, "qa-1k"),
+    ):
+        pass
+    with only_sweep(tmp_path, "qa-1k"):
+        pass
 
 
 def test_a_terminal_sees_a_live_table(store: ResultStore, make_jobs: MakeJobs) -> None:

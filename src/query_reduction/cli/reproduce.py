@@ -23,8 +23,9 @@ from query_reduction.evaluation.report import to_markdown, write_reports
 from query_reduction.evaluation.sweeps import plan_table
 from query_reduction.evaluation.tables import build_table
 from query_reduction.files import write_atomically
+from query_reduction.training.run import STATE_FILE
 from query_reduction.training.store import ResultStore
-from query_reduction.training.sweep import Job, Sweep
+from query_reduction.training.sweep import Job, Sweep, only_sweep
 
 if TYPE_CHECKING:
     from query_reduction.training.ray_engine import RayEngine
@@ -86,7 +87,8 @@ class Reproduce:
         complete = True
         failures: list[str] = []
         if not self.report_only:
-            complete, failures = self._sweep(experiment, columns, tasks, store)
+            with only_sweep(self.out / ".unfinished", experiment.name):
+                complete, failures = self._sweep(experiment, columns, tasks, store)
         table = build_table(
             store, experiment, columns=columns, tasks=tasks, restarts=self.restarts, preset=self.preset, mix=self.mix
         )
@@ -144,6 +146,9 @@ class Reproduce:
         if not jobs:
             notes.print("everything asked for is stored already")
             return True, []
+        begun = sum((job.folder / STATE_FILE).exists() for job in jobs)
+        if begun:
+            notes.print(f"{begun} stack{'s' * (begun != 1)} go on where an earlier sweep stopped")
         sweep = Sweep(store, jobs)
         with (
             closing(self._engine(jobs)) as engine,

@@ -6,22 +6,25 @@ that was cut short stays in its folder until its last restart is stored, and the
 
 from __future__ import annotations
 
+import fcntl
 import json
 import shutil
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
 from query_reduction.data.sources import Parts
+from query_reduction.errors import InputError
 from query_reduction.files import write_atomically
 from query_reduction.training.probe import agree
 from query_reduction.training.run import STATE_FILE
 from query_reduction.training.store import Origin, ResultStore
 from query_reduction.training.trials import Message, Progress, RestartResult, Setting, Trial
 
-__all__ = ["Engine", "Job", "Sweep", "plan"]
+__all__ = ["Engine", "Job", "Sweep", "only_sweep", "plan"]
 
 _TRIES = 3
 _TRIAL_FILE = "trial.json"
@@ -194,12 +197,28 @@ def plan(
         if set(begun) & set(missing):
             jobs.append(Job(Trial(setting, begun, origin.probe), origin, folder, load, cost * len(begun)))
             missing = [restart for restart in missing if restart not in begun]
+        elif set(begun) <= have:  # killed after its last result was stored
+            shutil.rmtree(folder, ignore_errors=True)
     for first in range(0, len(missing), stack):
         part = tuple(missing[first : first + stack])
         trial = Trial(setting, part, origin.probe)
         folder = unfinished / f"{setting.table}-{setting.variant}-{setting.task}-{setting.key()}-{part[0]}-{part[-1]}"
         jobs.append(Job(trial, origin, folder, load, cost * len(part)))
     return jobs
+
+
+@contextmanager
+def only_sweep(unfinished: Path, table: str) -> Iterator[None]:
+    """Keep a second sweep of the same table away: the two would write the same states."""
+    unfinished.mkdir(parents=True, exist_ok=True)
+    with (unfinished / f"{table}.lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise InputError(
+                f"another sweep of {table} is running in {unfinished.parent}: wait for it, or use another --out"
+            ) from error
+        yield
 
 
 def keep_trial(job: Job) -> None:
