@@ -21,6 +21,7 @@ from query_reduction.training.probe import _stories
 QUICK = """
 import sys
 from dataclasses import replace
+from query_reduction import config
 model, recipe = config.PRESETS["original"]
 config.PRESETS["quick"] = (
     replace(model, dimension=10), replace(recipe, batch=8, max_epochs={epochs}, evaluate_every=2, patience=0)
@@ -99,13 +100,16 @@ def start(place: Path, epochs: int) -> subprocess.Popen[str]:
     )
 
 
-def wait_for_states(place: Path) -> None:
+def wait_for_states(place: Path, sweep: subprocess.Popen[str]) -> None:
     until = time.monotonic() + 120
     while time.monotonic() < until:
         if len(list(place.glob("results/.unfinished/*/state.safetensors"))) == 2:
             return
+        if sweep.poll() is not None:
+            break
         time.sleep(0.05)
-    raise AssertionError("no state was saved in two minutes")
+    sweep.kill()
+    raise AssertionError(f"no state was saved: {sweep.communicate()[1]}")
 
 
 def processes_of_session(leader: int) -> list[int]:
@@ -127,7 +131,7 @@ def test_killed_anywhere_it_goes_on(place: Path, how: signal.Signals) -> None:
     """The driver is killed; its workers leave by themselves; the next start ends as one start would have."""
     epochs = 3000
     sweep = start(place, epochs)
-    wait_for_states(place)
+    wait_for_states(place, sweep)
     os.kill(sweep.pid, how)
     sweep.communicate(timeout=120)
     assert sweep.returncode == (130 if how != signal.SIGKILL else -signal.SIGKILL)
