@@ -66,6 +66,22 @@ def test_a_node_dies_and_nothing_is_lost(
     assert not list((tmp_path / "unfinished").glob("*/state.safetensors"))
 
 
+def test_stopped_politely_states_stay(store: ResultStore, make_jobs: Callable[..., list[Job]], tmp_path: Path) -> None:
+    sweep = Sweep(store, make_jobs(1, tasks=("1", "2"), epochs=100 * EPOCHS))
+
+    def stop_when_a_state_is_kept(sweep: Sweep) -> None:
+        if list((tmp_path / "unfinished").glob("*/state.safetensors")):
+            sweep.request_stop()
+
+    engine = RayEngine(None, 1, message_every=0.2, state_every=0.0)
+    try:
+        assert not sweep.run(engine, stop_when_a_state_is_kept)
+    finally:
+        engine.close()
+    assert sweep.failures == sweep.retries == []
+    assert len(list((tmp_path / "unfinished").glob("*/state.safetensors"))) == 1
+
+
 def test_the_command_on_a_cluster_of_its_own(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("ray", reason="Ray is not installed: pip install 'query-reduction[cluster]'")
     command = ["reproduce", "qa-1k", "--preset", "quick", "--tasks", "1-2", "--variants", "1r", "--restarts", "2"]

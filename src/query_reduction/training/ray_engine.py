@@ -86,17 +86,18 @@ class RayEngine:
     def wait(self, seconds: float) -> list[tuple[int, Message]]:
         """Messages of all tasks; states are kept in the job's folder on the way."""
         told: list[tuple[int, Message]] = []
-        if not self._tasks:
-            return told
-        ready, _ = self._ray.wait(list(self._tasks), num_returns=len(self._tasks), timeout=seconds, fetch_local=False)
-        for messages in ready:
-            task = self._tasks[messages]
-            message = self._next(messages)
+        while self._tasks:
+            ready, _ = self._ray.wait(list(self._tasks), num_returns=1, timeout=seconds, fetch_local=False)
+            if not ready:
+                break
+            seconds = 0.0  # only the first message is waited for
+            task = self._tasks[ready[0]]
+            message = self._next(task.messages)
             if isinstance(message, _State):
                 write_atomically(task.job.folder / STATE_FILE, message.content)
                 continue
             if isinstance(message, Ended):
-                del self._tasks[messages]
+                del self._tasks[task.messages]
             told.append((task.number, message))
         return told
 
@@ -107,9 +108,12 @@ class RayEngine:
             return message
         except StopIteration:
             return Ended("lost", "its task ended without a word")
-        except (errors.TaskCancelledError, KeyboardInterrupt):
+        except errors.TaskCancelledError:
             return Ended("stopped")
-        except errors.RayTaskError as error:  # the package is not on that node, or another version of it
+        except errors.RayTaskError as error:
+            if isinstance(error.cause, KeyboardInterrupt):  # how a task feels its cancelling
+                return Ended("stopped")
+            # The package is not on that node, or another version of it.
             return Ended("failed", str(error).strip().splitlines()[-1])
         except errors.RayError as error:
             return Ended("lost", f"{type(error).__name__}: its node or process died")
