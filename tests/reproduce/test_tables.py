@@ -183,6 +183,15 @@ def test_a_joint_network_fills_a_column(store: ResultStore) -> None:
     assert {row: cell["error"] for row, cell in measured.items()} == {task: float(task) for task in QA_1K.tasks}
 
 
+def test_other_models_are_named_as_the_paper_has_them(store: ResultStore) -> None:
+    text = to_markdown(build_table(store, QA_1K))
+    assert "N2N 15.2 (10 failed)" in text
+    assert "LSTM 51.3 (20 failed)" in text
+    dialog = to_markdown(build_table(store, EXPERIMENTS["dialog"]))
+    assert "by exact match" in dialog
+    assert "GMemN2N+ 5.4, 10.3 with names never seen" in dialog
+
+
 def test_a_misprint_of_the_paper_is_pointed_out(store: ResultStore) -> None:
     notes = build_table(store, QA_1K)["notes"]
     assert notes == ["The paper prints 20.1 as average of 1r; its rows give 20.9."]

@@ -83,6 +83,9 @@ class Reproduce:
         experiment = self._experiment()
         columns = experiment.chosen_columns([name for text in self.variants for name in text.split(",")])
         tasks = _tasks(experiment, self.tasks)
+        if tasks != list(experiment.tasks) and not self.variants:
+            # A network of all tasks at once cannot be narrowed to some; it is trained only if asked for.
+            columns = [column for column in columns if not column.joint]
         store = ResultStore(self.out / "store")
         complete = True
         failures: list[str] = []

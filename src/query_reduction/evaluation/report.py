@@ -11,7 +11,7 @@ from typing import Any
 
 from query_reduction.files import write_atomically
 
-__all__ = ["Section", "cell_text", "legend", "sections", "to_csv", "to_latex", "to_markdown", "write_reports"]
+__all__ = ["Section", "cell_text", "legend", "others", "sections", "to_csv", "to_latex", "to_markdown", "write_reports"]
 
 
 def write_reports(table: dict[str, Any], folder: Path) -> list[Path]:
@@ -108,7 +108,7 @@ def to_markdown(table: dict[str, Any]) -> str:
         lines += [_markdown_row(label, cells) for label, cells in (*section.body, *section.summary)]
         lines.append("")
     lines.append(legend(table))
-    lines += [f"\n{note}" for note in table["notes"]]
+    lines += [f"\n{note}" for note in (*others(table), *table["notes"])]
     return "\n".join(lines) + "\n"
 
 
@@ -123,6 +123,18 @@ def legend(table: dict[str, Any]) -> str:
         "Error in percent. Ours: the restart chosen on development questions (mean ± standard deviation over the "
         f"restarts, their number){failed}. Recipe: `{table['preset']}`. Paper: {table['source']}."
     )
+
+
+def others(table: dict[str, Any]) -> list[str]:
+    """What the paper says of other models, in a line; none where it says nothing."""
+    told = []
+    for name, rows in table["baselines"].items():
+        failed = f" ({rows['failed']:.0f} failed)" if "failed" in rows else ""
+        unseen = f", {rows['average-OOV']:.1f} with names never seen" if "average-OOV" in rows else ""
+        told.append(f"{name} {rows['average']:.1f}{unseen}{failed}")
+    # The dialog baselines were counted by exact match, as the papers they come from do.
+    how = ", by exact match" if table["table"] == "dialog" else ""
+    return [f"Average of other models as the paper prints it{how}: {'; '.join(told)}."] if told else []
 
 
 def to_latex(table: dict[str, Any]) -> str:
@@ -144,7 +156,7 @@ def to_latex(table: dict[str, Any]) -> str:
             "\\bottomrule",
             "\\end{tabular}",
         ]
-    lines += [f"% {text}" for text in (legend(table), *table["notes"])]
+    lines += [f"% {text}" for text in (legend(table), *others(table), *table["notes"])]
     return "\n".join(lines) + "\n"
 
 
