@@ -37,13 +37,28 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A server with a model that has learned where people are."""
-    run = tmp_path_factory.mktemp("runs") / "whereabouts"
+    """A server with a model that has learned where people are, and one that has heard a few dialogs."""
+    runs = tmp_path_factory.mktemp("runs")
+    run = runs / "whereabouts"
     qrn = [sys.executable, "-m", "query_reduction"]
     options = ["--task", "1", "--questions", "300", "--restarts", "1", "--max-epochs", "60", "--out", str(run)]
     subprocess.run([*qrn, "train", "--decode-questions", *options], check=True, capture_output=True, timeout=600)
+    talking = [
+        "--data",
+        "generated-dialog",
+        "--task",
+        "5",
+        "--preset",
+        "dialog",
+        "--variant",
+        "2r20c",
+        "--questions",
+        "30",
+    ]
+    options = [*talking, "--restarts", "1", "--max-epochs", "5", "--out", str(runs / "talker")]
+    subprocess.run([*qrn, "train", *options], check=True, capture_output=True, timeout=600)
     with subprocess.Popen(
-        [*qrn, "serve", str(run), "--port", "0", "--json"], stdout=subprocess.PIPE, text=True
+        [*qrn, "serve", str(runs), "--port", "0", "--json"], stdout=subprocess.PIPE, text=True
     ) as server:
         assert server.stdout is not None
         yield json.loads(server.stdout.readline())["address"]
@@ -154,6 +169,24 @@ def test_pasted_story(page: Page) -> None:
     expect(page.locator("#answer")).to_have_text("office")
     assert page.locator("#sentences textarea").first.input_value() == "Mary went to the garden."
     expect(page.locator("#sentences li")).to_have_count(2)
+
+
+def test_conversation(page: Page) -> None:
+    page.get_by_role("tab", name="Dialog").click()
+    expect(page.locator(".places li").first).to_be_visible()
+    page.locator("#utterance").fill("hello")
+    page.keyboard.press("Enter")
+    expect(page.locator(".bubble.user")).to_have_text("hello")
+    expect(page.locator(".bubble.bot").first).to_contain_text("sure")
+    page.get_by_role("button", name="can you book a table").click()
+    expect(page.locator(".bubble.user")).to_have_count(2)
+    page.get_by_role("searchbox").fill("no place is called this")
+    expect(page.locator(".places li")).to_have_count(0)
+    page.get_by_role("button", name="New conversation").click()
+    expect(page.locator(".bubble")).to_have_count(0)
+    page.get_by_role("tab", name="Dialog").press("ArrowRight")
+    expect(page.get_by_role("tab", name="Story")).to_be_focused()
+    expect(page.locator("#sentences")).to_be_visible()
 
 
 def test_dark_and_light(page: Page) -> None:

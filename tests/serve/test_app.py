@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any
 
 import httpx
 import pytest
 
-from query_reduction.config import parse_variant
+from query_reduction.config import parse_variant, preset
+from query_reduction.data.sources import load_parts
 from query_reduction.data.vocabulary import Vocabulary
 from query_reduction.model import QueryReductionNetwork
 from query_reduction.reader import Reader
@@ -18,6 +20,7 @@ from query_reduction.serve.app import create_app
 from query_reduction.serve.batching import Batcher, BusyError
 from query_reduction.serve.limits import Limits
 from query_reduction.training.checkpoint import SavedModel
+from query_reduction.training.run import Run, RunSettings
 from query_reduction.worlds import generate
 
 STORY = ["Mary got the milk.", "Mary went to the garden."]
@@ -33,6 +36,16 @@ def reader() -> Reader:
         config, vocabulary.size, len(vocabulary.answers), longest_sentence=vocabulary.longest_sentence
     )
     return Reader(SavedModel(config, vocabulary, network.state_dict(), {"test_error_by_task": {"2": 50.0}}))
+
+
+@pytest.fixture(scope="module")
+def dialog_reader() -> Reader:
+    """A model that has heard a few dialogs, once."""
+    parts = load_parts("generated-dialog", "5", questions=5)
+    model, recipe = preset("dialog", "2r8c")
+    run = Run(parts, RunSettings(model, replace(recipe, restarts=1, max_epochs=1, evaluate_every=1), None))
+    run.train()
+    return Reader(run.model(run.best()))
 
 
 def request(reader: Reader, method: str, path: str, *, limits: Limits | None = None, **options: Any) -> Any:
@@ -158,10 +171,43 @@ def test_page_needs_nothing_from_outside(reader: Reader) -> None:
 
 def test_openapi_names_every_operation(reader: Reader) -> None:
     schema = request(reader, "GET", "/openapi.json").json()
-    assert {"/api/answer", "/api/health", "/api/models", "/api/story", "/api/trace"} <= set(schema["paths"])
+    assert {"/api/answer", "/api/chat", "/api/health", "/api/models", "/api/story", "/api/trace"} <= set(
+        schema["paths"]
+    )
     answer = schema["paths"]["/api/answer"]["post"]["responses"]
     assert answer["200"]["content"]["application/json"]["schema"]["$ref"].endswith("AnswerMessage")
     assert answer["422"]["content"]["application/json"]["schema"]["$ref"].endswith("ErrorMessage")
+
+
+def test_conversation_goes_on_with_what_was_said(dialog_reader: Reader) -> None:
+    (model,) = request(dialog_reader, "GET", "/api/models").json()["models"]
+    assert model["kind"] == "dialog"
+    state: dict[str, Any] = {"sentences": [], "turns": []}
+    for text in ("hello", "", "in paris"):
+        response = request(dialog_reader, "POST", "/api/chat", json={"model": "task2", "text": text, **state})
+        assert response.status_code == 200
+        answer = response.json()
+        new = answer["turns"][len(state["turns"]) :]
+        assert new[0]["text"] == (text or "<SILENCE>")
+        assert [turn["answer"] for turn in new] == [said["text"] for said in answer["said"]]
+        assert answer["sentences"][: len(state["sentences"])] == state["sentences"]
+        assert len(answer["shares"]) == len(answer["sentences"])
+        state = {name: answer[name] for name in ("sentences", "turns")}
+    assert sum(answer["shares"]) == pytest.approx(1, abs=0.01)
+    places = request(dialog_reader, "GET", "/api/knowledge/task2").json()["places"]
+    assert all({"name", "facts"} == set(place) for place in places)
+
+
+def test_each_kind_of_model_has_its_own_questions(reader: Reader, dialog_reader: Reader) -> None:
+    assert "/api/chat" in request(dialog_reader, "POST", "/api/answer", json=ASKED).json()["error"]["message"]
+    refused = request(reader, "POST", "/api/chat", json={"model": "task2", "text": "hello"})
+    assert refused.status_code == 422
+    assert "/api/answer" in refused.json()["error"]["message"]
+    turns = [{"text": "a", "answer": "b", "after": 7}]
+    outside = request(dialog_reader, "POST", "/api/chat", json={"model": "task2", "text": "hello", "turns": turns})
+    assert "inside the conversation" in outside.json()["error"]["message"]
+    long = {"model": "task2", "text": "hello", "sentences": ["a"] * 3}
+    assert "sentences" in request(dialog_reader, "POST", "/api/chat", json=long, limits=Limits(sentences=2)).text
 
 
 def test_questions_that_come_together_are_answered_together() -> None:

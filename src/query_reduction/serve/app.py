@@ -22,6 +22,7 @@ from query_reduction.reader import Answer, Reader
 from query_reduction.serve import messages
 from query_reduction.serve.batching import Batcher, BusyError
 from query_reduction.serve.catalog import describe, story_tasks
+from query_reduction.serve.conversation import Partner
 from query_reduction.serve.guard import Guard, error_body
 from query_reduction.serve.limits import Limits
 
@@ -45,6 +46,8 @@ def create_app(
     batchers: dict[str, Batcher[_Question, Answer]] = {
         name: Batcher(reader.answer_many, answering, waiting=bounds.waiting) for name, reader in models.items()
     }
+
+    partners = {name: Partner.of(reader) for name, reader in models.items()}
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -71,6 +74,19 @@ def create_app(
             raise HTTPException(404, f"no model {name!r}; /api/models lists them")
         return models[name]
 
+    def story_reader(name: str) -> Reader:
+        reader = reader_of(name)
+        if partners[name] is not None:
+            raise InputError(f"{name!r} holds conversations: /api/chat")
+        return reader
+
+    def partner_of(name: str) -> Partner:
+        reader_of(name)
+        partner = partners[name]
+        if partner is None:
+            raise InputError(f"{name!r} answers questions about stories: /api/answer")
+        return partner
+
     def check(sentences: Sequence[str], question: str) -> None:
         if len(sentences) > bounds.sentences:
             raise InputError(f"a story may have {bounds.sentences} sentences, not {len(sentences)}")
@@ -85,7 +101,7 @@ def create_app(
     @app.post("/api/answer", response_model=messages.AnswerMessage, responses=refused)
     async def answer(asked: messages.Question) -> Response:
         """Answer a question about a story."""
-        reader_of(asked.model)
+        story_reader(asked.model)
         check(asked.sentences, asked.question)
         found = await batchers[asked.model].ask((asked.sentences, asked.question))
         return _json(
@@ -100,7 +116,7 @@ def create_app(
     @app.post("/api/trace", response_model=messages.TraceMessage, responses=refused)
     async def trace(asked: messages.TraceRequest) -> Response:
         """Answer a question and show how: gates, reduced queries, contributions, earlier endings."""
-        reader = reader_of(asked.model)
+        reader = story_reader(asked.model)
         check(asked.sentences, asked.question)
 
         def explain() -> bytes:
@@ -117,6 +133,18 @@ def create_app(
         if not tasks:
             raise InputError(f"no generator tells stories for model {wanted.model!r}")
         return await _in_thread(explaining, lambda: _tell(tasks[wanted.seed % len(tasks)], wanted.seed))
+
+    @app.post("/api/chat", response_model=messages.ChatMessage, responses=refused)
+    async def chat(told: messages.ChatRequest) -> Any:
+        """Go on with a conversation. The server keeps nothing: send back what the last answer gave."""
+        partner = partner_of(told.model)
+        check(told.sentences, told.text)
+        return await _in_thread(explaining, lambda: partner.say(told, most_sentences=bounds.sentences))
+
+    @app.get("/api/knowledge/{model}", response_model=messages.KnowledgeMessage, responses=refused)
+    async def knowledge(model: str) -> Any:
+        """The places a dialog model can find."""
+        return {"places": partner_of(model).places()}
 
     @app.get("/api/health")
     async def health() -> dict[str, str]:

@@ -53,7 +53,7 @@ def describe(name: str, reader: Reader) -> dict[str, Any]:
     return {
         "name": name,
         "title": str(title or card.get("about") or ""),
-        "kind": "story" if reader.model.config.head == "answers" else "dialog",
+        "kind": "story" if reader.model.preparation is None else "dialog",
         "variant": variant_name(reader.model.config),
         "tasks": tasks,
         "answers": len(reader.model.vocabulary.answers),

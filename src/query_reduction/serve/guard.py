@@ -88,8 +88,8 @@ class Guard:
             return None
         body = b""
         while True:
-            message = await receive()
-            body += message.get("body", b"")
+            message: _Message = await receive()
+            body += bytes(message.get("body", b""))
             if len(body) > limit:
                 return None
             if not message.get("more_body", False):

@@ -8,16 +8,22 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 __all__ = [
     "AnswerMessage",
+    "ChatMessage",
+    "ChatRequest",
     "ErrorMessage",
     "GeneratedStory",
+    "KnowledgeMessage",
     "LayerMessage",
     "ModelInfo",
     "ModelList",
+    "Place",
     "Question",
     "RankedAnswer",
+    "SaidMessage",
     "StoryRequest",
     "TraceMessage",
     "TraceRequest",
+    "Turn",
 ]
 
 _Line = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
@@ -46,6 +52,54 @@ class StoryRequest(_Message):
 
     model: str = Field(max_length=200)
     seed: int = Field(ge=0, le=2**53, description="the same number gives the same story")
+
+
+class Turn(_Message):
+    """One thing the user said and the system's response."""
+
+    text: str = Field(max_length=1000)
+    answer: str = Field(max_length=1000)
+    after: int = Field(ge=0, description="how many sentences of the conversation came before it")
+
+
+class ChatRequest(_Message):
+    """What the user says next; the conversation so far is what the last answer gave (nothing at its start)."""
+
+    model: str = Field(max_length=200)
+    text: str = Field(default="", description="empty is silence: the system may go on")
+    sentences: list[str] = Field(default=[])
+    turns: list[Turn] = Field(default=[])
+
+
+class SaidMessage(_Message):
+    """One response of the system."""
+
+    text: str
+    confidence: float
+    rows: list[str] = Field(description="what the knowledge base gave, if it was called")
+    unknown_words: list[str]
+
+
+class ChatMessage(_Message):
+    """What the system says, and the whole conversation, to be sent back with the next request."""
+
+    said: list[SaidMessage]
+    sentences: list[str]
+    turns: list[Turn]
+    shares: list[float] = Field(description="how much each sentence contributed to the last response")
+
+
+class Place(_Message):
+    """A place of the knowledge base."""
+
+    name: str
+    facts: dict[str, str]
+
+
+class KnowledgeMessage(_Message):
+    """All places a dialog model knows."""
+
+    places: list[Place]
 
 
 class RankedAnswer(_Message):

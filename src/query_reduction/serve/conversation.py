@@ -1,0 +1,79 @@
+"""Conversations: the server keeps none, the client sends what was said so far and hears what comes next."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from query_reduction.data.knowledge import KnowledgeBase
+from query_reduction.data.stories import Question
+from query_reduction.dialog.responder import Responder
+from query_reduction.dialog.session import Session
+from query_reduction.errors import InputError
+from query_reduction.reader import Reader
+from query_reduction.serve.messages import ChatRequest
+
+__all__ = ["Partner"]
+
+
+@dataclass(frozen=True, slots=True)
+class Partner:
+    """A dialog model to talk to, with the places it knows."""
+
+    responder: Responder
+    knowledge: KnowledgeBase
+
+    @staticmethod
+    def of(reader: Reader) -> Partner | None:
+        """The partner a model makes; None if it reads stories."""
+        model = reader.model
+        if model.preparation is None:
+            return None
+        copying = model.preparation.copying
+        facts = copying.lexicon.facts if copying else {}
+        rows = tuple((name, *fact) for name, known in facts.items() for fact in known)
+        return Partner(Responder(reader.network, model.vocabulary, model.preparation), KnowledgeBase(rows))
+
+    def places(self) -> list[dict[str, Any]]:
+        """What the knowledge base knows, place by place."""
+        facts: dict[str, dict[str, str]] = {}
+        for name, relation, value in self.knowledge.rows:
+            facts.setdefault(name, {})[relation] = value
+        return [{"name": name, "facts": known} for name, known in facts.items()]
+
+    def say(self, request: ChatRequest, *, most_sentences: int) -> dict[str, Any]:
+        """What the system says next, and the conversation with it."""
+        session = Session(self.responder, self.knowledge, list(request.sentences), _questions(request))
+        said = []
+        for one in session.say(request.text):
+            said.append(
+                {
+                    "text": one.response.text,
+                    "confidence": one.response.confidence,
+                    "rows": list(one.rows),
+                    "unknown_words": list(one.response.unknown_words),
+                }
+            )
+            if len(session.sentences) > most_sentences:
+                raise InputError(f"a conversation may have {most_sentences} sentences; begin a new one")
+        turns = [{"text": turn.text, "answer": turn.answer, "after": turn.after} for turn in session.questions]
+        return {"said": said, "sentences": session.sentences, "turns": turns, "shares": _shares(session)}
+
+
+def _questions(request: ChatRequest) -> list[Question]:
+    before = 0
+    for turn in request.turns:
+        if not before <= turn.after <= len(request.sentences):
+            raise InputError("turns must follow each other and lie inside the conversation")
+        before = turn.after
+    return [Question(turn.text, turn.answer, turn.after) for turn in request.turns]
+
+
+def _shares(session: Session) -> list[float]:
+    """How much each sentence so far contributed to the last response; 0 for what came after it was made."""
+    trace = session.trace()
+    shares = [0.0] * len(session.sentences)
+    if trace is not None and trace.skipped + len(trace.sentences) == session.questions[-1].after:
+        for place, share in enumerate(trace.shares().tolist(), start=trace.skipped):
+            shares[place] = round(share, 4)
+    return shares
