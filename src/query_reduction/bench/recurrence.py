@@ -36,7 +36,11 @@ FORWARD, BOTH = "forward", "forward+backward"
 _TOLERANCE = 1e-3
 """Of the largest number; a log-space sum in single precision is no better."""
 _LONGEST_JUDGED_BY_LOOP = 300
-_SHARE_OF_MEMORY = 0.6
+_SHARE_OF_MEMORY = 0.4
+"""A contender may take so much of the memory that is free."""
+
+_Known = dict[tuple[str, str], tuple[Size, float]]
+"""Contender and gates → the last size it was timed at, and the seconds of a call."""
 
 
 class _Problem:
@@ -85,7 +89,7 @@ def measure_curve(sizes: Sequence[Size], effort: Effort) -> dict[str, Any]:
 def _measure(sizes: Sequence[Size], effort: Effort, modes: tuple[str, ...], *, compiled: bool) -> dict[str, Any]:
     field, notes = contenders(compiled=compiled)
     field.sort(key=lambda contender: contender.name != "fused")
-    known: dict[str, tuple[Size, float]] = {}
+    known: _Known = {}
     rows = []
     for size in sizes:
         problem = _Problem(size)
@@ -103,7 +107,7 @@ def _measure(sizes: Sequence[Size], effort: Effort, modes: tuple[str, ...], *, c
             order = {contender.name: place for place, contender in enumerate(field)}
             timings = race(sorted(runners[mode], key=lambda runner: order[runner.name]), effort)
             if mode == BOTH:
-                known |= {timing.name: (size, timing.call_seconds) for timing in timings}
+                known |= {(timing.name, size.gates): (size, timing.call_seconds) for timing in timings}
             rows.append(_row(size, mode, timings, skipped))
     return {"rows": rows, "notes": notes, "tolerance": _TOLERANCE}
 
@@ -146,13 +150,13 @@ def _both(contender: Contender, gates: Tensor, v: Tensor, gradient: Tensor) -> C
     return lambda: torch.autograd.grad(contender.states(gates, v), (gates, v), gradient)
 
 
-def _too_much(contender: Contender, size: Size, known: dict[str, tuple[Size, float]], effort: Effort) -> str | None:
+def _too_much(contender: Contender, size: Size, known: _Known, effort: Effort) -> str | None:
     """Why a contender is not even tried at this size, if so."""
     needed, free = contender.peak_bytes(size), _free_memory() * _SHARE_OF_MEMORY
     if needed > free:
         return f"needs about {needed / 2**30:.1f} GiB of memory"
-    if contender.name in known:
-        before, seconds = known[contender.name]
+    if (contender.name, size.gates) in known:
+        before, seconds = known[contender.name, size.gates]
         expected = seconds * size.numbers / before.numbers * (size.time / before.time) ** (contender.growth - 1)
         if expected > effort.slowest_call:
             return f"would take about {expected:.0f} s a call"
