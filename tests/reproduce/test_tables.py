@@ -183,6 +183,13 @@ def test_a_joint_network_fills_a_column(store: ResultStore) -> None:
     assert {row: cell["error"] for row, cell in measured.items()} == {task: float(task) for task in QA_1K.tasks}
 
 
+def test_the_time_of_all_trials_is_added_up(store: ResultStore) -> None:
+    for task in ("1", "2"):
+        add(store, task, replace(result(0, 1.0), seconds=100.0))
+        add(store, task, replace(result(1, 1.0), seconds=300.0))
+    assert "each on one core: 2r 10 min." in to_markdown(table_of(store))
+
+
 def test_other_models_are_named_as_the_paper_has_them(store: ResultStore) -> None:
     text = to_markdown(build_table(store, QA_1K))
     assert "N2N 15.2 (10 failed)" in text

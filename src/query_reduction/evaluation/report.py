@@ -11,7 +11,17 @@ from typing import Any
 
 from query_reduction.files import write_atomically
 
-__all__ = ["Section", "cell_text", "legend", "others", "sections", "to_csv", "to_latex", "to_markdown", "write_reports"]
+__all__ = [
+    "Section",
+    "cell_text",
+    "legend",
+    "remarks",
+    "sections",
+    "to_csv",
+    "to_latex",
+    "to_markdown",
+    "write_reports",
+]
 
 
 def write_reports(table: dict[str, Any], folder: Path) -> list[Path]:
@@ -108,7 +118,7 @@ def to_markdown(table: dict[str, Any]) -> str:
         lines += [_markdown_row(label, cells) for label, cells in (*section.body, *section.summary)]
         lines.append("")
     lines.append(legend(table))
-    lines += [f"\n{note}" for note in (*others(table), *table["notes"])]
+    lines += [f"\n{note}" for note in remarks(table)]
     return "\n".join(lines) + "\n"
 
 
@@ -125,8 +135,20 @@ def legend(table: dict[str, Any]) -> str:
     )
 
 
-def others(table: dict[str, Any]) -> list[str]:
-    """What the paper says of other models, in a line; none where it says nothing."""
+def remarks(table: dict[str, Any]) -> list[str]:
+    """What is to be said below the table."""
+    return [*_times(table), *_others(table), *table["notes"]]
+
+
+def _times(table: dict[str, Any]) -> list[str]:
+    """How long the trainings took."""
+    minutes = {column["name"]: column["seconds"] / 60 for column in table["columns"] if column["measured"]}
+    told = ", ".join(f"{name} {time:.0f} min" for name, time in minutes.items())
+    return [f"Training took, the longest stack of every task added up, each on one core: {told}."] if told else []
+
+
+def _others(table: dict[str, Any]) -> list[str]:
+    """What the paper says of other models."""
     told = []
     for name, rows in table["baselines"].items():
         failed = f" ({rows['failed']:.0f} failed)" if "failed" in rows else ""
@@ -156,7 +178,7 @@ def to_latex(table: dict[str, Any]) -> str:
             "\\bottomrule",
             "\\end{tabular}",
         ]
-    lines += [f"% {text}" for text in (legend(table), *others(table), *table["notes"])]
+    lines += [f"% {text}" for text in (legend(table), *remarks(table))]
     return "\n".join(lines) + "\n"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 from typing import Any
 
-from query_reduction.evaluation.report import legend, others, sections
+from query_reduction.evaluation.report import legend, remarks, sections
 
 __all__ = ["to_html"]
 
@@ -48,7 +48,7 @@ def to_html(table: dict[str, Any]) -> str:
         if column["measured"]:
             name = column["name"] + (f", errors counted {column['measure']}" if several else "")
             parts.append(f"<h2>{escape(name)}: error by task</h2>{_chart(table['rows'], column)}")
-    notes = "".join(f"<p>{escape(note)}</p>" for note in (*others(table), *table["notes"]))
+    notes = "".join(f"<p>{escape(note)}</p>" for note in remarks(table))
     commits = sorted({commit for column in table["columns"] for commit in column["commits"]})
     return (
         f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{escape(table["title"])}</title>'
