@@ -57,10 +57,10 @@ class Reader:
     @torch.inference_mode()
     def answer_many(self, asked: Sequence[tuple[Sequence[str], str]]) -> list[Answer]:
         """Answer several questions, each about its own story, in one batch."""
+        for sentences, question in asked:
+            self._check(sentences, question)
         if not asked:
             return []
-        for sentences, question in asked:
-            _check(sentences, question)
         vocabulary = self.model.vocabulary
         questions = encode_stories((_story(*pair) for pair in asked), vocabulary, self.model.config.memory)
         scores = self.network(questions.batch(np.arange(len(asked))))[0]
@@ -77,8 +77,18 @@ class Reader:
 
     def trace(self, sentences: Sequence[str], question: str) -> Trace:
         """What the network did at every sentence: gates, reduced queries and contributions."""
-        _check(sentences, question)
+        self._check(sentences, question)
         return trace_answer(self.network, self.model.vocabulary, sentences, question)
+
+    def _check(self, sentences: Sequence[str], question: str) -> None:
+        if self.model.preparation is not None:
+            raise InputError("this model holds conversations: use 'qrn chat'")
+        if isinstance(sentences, str):
+            raise InputError("a story is a list of sentences, not one text; use text.splitlines()")
+        if not sentences:
+            raise InputError("the story has no sentences")
+        if not question.strip():
+            raise InputError("the question is empty")
 
 
 def load(name: str | Path) -> Reader:
@@ -88,12 +98,3 @@ def load(name: str | Path) -> Reader:
 
 def _story(sentences: Sequence[str], question: str) -> Story:
     return Story(tuple(sentences), (Question(question, "", len(sentences)),))
-
-
-def _check(sentences: Sequence[str], question: str) -> None:
-    if isinstance(sentences, str):
-        raise InputError("a story is a list of sentences, not one text; use text.splitlines()")
-    if not sentences:
-        raise InputError("the story has no sentences")
-    if not question.strip():
-        raise InputError("the question is empty")

@@ -38,7 +38,8 @@ def serve(
     # The answering thread hands results back many times a second; Python's usual 5 ms turns would be its latency.
     sys.setswitchinterval(0.0005)
     for reader in models.values():
-        reader.trace(["."], ".")  # the first pass of a process is slow; nobody should wait for it
+        if reader.model.preparation is None:
+            reader.trace(["."], ".")  # the first pass of a process is slow; nobody should wait for it
     app = create_app(models, limits, _LOOPBACK_NAMES if _is_loopback(host) else None)
     config = uvicorn.Config(
         app,
