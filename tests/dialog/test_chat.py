@@ -133,6 +133,25 @@ def test_the_session_tells_when_nothing_is_found(booking_model: Path) -> None:
     assert all("<" not in answer.answer for answer in session.questions)
 
 
+def test_a_knowledge_base_of_ones_own(booking_model: Path, tmp_path: Path) -> None:
+    """Cities, cuisines and places of another world than the one the model has learned in."""
+    place = {"R_cuisine": "martian", "R_location": "utopia_planitia", "R_number": "two", "R_price": "cheap"}
+    path = tmp_path / "mars.jsonl"
+    lines = [
+        {"name": name, **place, "R_rating": rating, "R_phone": f"{name}_phone", "R_address": f"{name}_address"}
+        for name, rating in (("red_dust", 3), ("two_moons", 6))
+    ]
+    path.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    knowledge = KnowledgeBase.read(path)
+    saved = load_model(booking_model)
+    assert saved.preparation is not None
+    preparation = saved.preparation.with_knowledge(knowledge.rows)
+    session = Session(Responder(saved.network(), saved.vocabulary, preparation), knowledge)
+    for text in ("hello", "can you book a table in utopia_planitia for two in a cheap price range with martian food"):
+        said = [one.response.text for one in session.say(text)]
+    assert said[-2:] == ["api_call martian utopia_planitia two cheap", "what do you think of this option: two_moons"]
+
+
 def test_evaluation_has_all_measures(booking_model: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     assert main(["evaluate", str(booking_model), "--data", "generated-dialog", "--task", "4", "--json"]) == 0
     scores = json.loads(capsys.readouterr().out)["responses"]

@@ -49,8 +49,9 @@ class Chat:
             raise InputError(
                 f"{self.model} answers questions about stories: use 'qrn ask', or train with --data dialog"
             )
-        responder = Responder(saved.network(), saved.vocabulary, saved.preparation)
-        session = Session(responder, self._knowledge(saved))
+        knowledge = self._knowledge(saved)
+        responder = Responder(saved.network(), saved.vocabulary, saved.preparation.with_knowledge(knowledge.rows))
+        session = Session(responder, knowledge)
         if not self.json:
             notes.print(_COMMANDS, style="dim", markup=False)
         while (line := _next_line()) is not None:

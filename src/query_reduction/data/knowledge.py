@@ -7,7 +7,6 @@ is ``{"name": "the_place", "R_cuisine": "thai", "R_rating": 8}``.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -57,10 +56,6 @@ class KnowledgeBase:
         return subjects
 
     @cached_property
-    def _values(self) -> frozenset[str]:
-        return frozenset(value.lower() for _, _, value in self.rows)
-
-    @cached_property
     def _relations(self) -> frozenset[str]:
         return frozenset(relation.lower() for _, relation, _ in self.rows)
 
@@ -76,10 +71,6 @@ class KnowledgeBase:
             if all(argument in told for argument in arguments):
                 found += (f"{subject} {relation} {value}" for relation, value in about.items())
         return found or [NO_RESULT]
-
-    def knows(self, words: Sequence[str]) -> bool:
-        """Whether all these words are values of some row."""
-        return all(word.lower() in self._values for word in words)
 
 
 _EXPECTED = ("'NUMBER subject relation value'", '\'{"name": "…", "relation": "value", …}\'')

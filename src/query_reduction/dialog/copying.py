@@ -58,6 +58,11 @@ class Copying:
         unranked = Copying(lexicon, fixed, unaliased.ranking)
         return Copying(lexicon, fixed, Ranking.learn(unranked._choices(dialogs), unranked.ranking.facts))
 
+    def with_knowledge(self, rows: Iterable[tuple[str, str, str]]) -> Copying:
+        """The same, knowing the words of another knowledge base, too."""
+        kinds = _kinds_of_rows((subject.lower(), relation.lower(), value.lower()) for subject, relation, value in rows)
+        return replace(self, lexicon=replace(self.lexicon, kinds={**kinds, **self.lexicon.kinds}))
+
     def prepare(self, dialog: Story) -> Story:
         """The dialog as the network reads it: kinds for names, responses with slots, equal rows of a block once."""
         lexicon = self._lexicon_of(dialog)

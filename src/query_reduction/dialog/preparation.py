@@ -32,6 +32,10 @@ class Preparation:
         copying = Copying.learn(dialogs, knowledge) if config.copying else None
         return Preparation(config.marks, copying, _goes_on(dialogs))
 
+    def with_knowledge(self, rows: Iterable[tuple[str, str, str]]) -> Preparation:
+        """The same for conversations about another knowledge base: its words are read as names of their kinds."""
+        return replace(self, copying=self.copying.with_knowledge(rows)) if self.copying else self
+
     def story(self, dialog: Story) -> Story:
         """The dialog as the network reads it."""
         return mark(self.copying.prepare(dialog) if self.copying else dialog, self.marks)
