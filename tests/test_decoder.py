@@ -76,7 +76,7 @@ def test_gradients_reach_decoder_and_embedding() -> None:
         plain = network.head.losses(network, network.reduce(batch), batch)
     losses = network.losses(batch)
     assert (losses > plain).all()
-    (losses - plain).sum().backward()  # type: ignore[no-untyped-call]
+    (losses - plain).sum().backward()
     for name in ("decoder_weight", "decoder_bias", "embedding"):
         gradient = network.get_parameter(name).grad
         assert gradient is not None
@@ -87,7 +87,7 @@ def test_the_gate_is_not_told_where_to_look() -> None:
     network = QueryReductionNetwork(CONFIG, 6, 3, longest_sentence=3)
     torch.nn.init.normal_(network.decoder_weight)
     loss = decoder.losses(network, torch.randn(1, 2, 50), torch.tensor([[2], [3]])).sum()
-    loss.backward()  # type: ignore[no-untyped-call]
+    loss.backward()
     assert network.update_weight.grad is None
 
 

@@ -31,7 +31,7 @@ def test_top_level_names() -> None:
     for name in query_reduction.__all__:
         assert getattr(query_reduction, name) is not None
     with pytest.raises(AttributeError, match="no attribute 'lod'"):
-        _ = query_reduction.lod  # type: ignore[attr-defined]
+        _ = query_reduction.lod
     assert (Path(query_reduction.__file__).parent / "py.typed").exists()
 
 

@@ -1,8 +1,9 @@
 """Query-Reduction Networks: read stories, answer questions that need several facts, show how.
 
-    import query_reduction as qr
-    model = qr.load("runs/qa2-2r")
-    print(model.answer(["Mary got the milk.", "Mary went to the garden."], "Where is the milk?").text)
+>>> import query_reduction as qr
+>>> model = qr.load("runs/qa2-2r")
+>>> model.answer(["Mary got the milk.", "Mary went to the garden."], "Where is the milk?").text
+'garden'
 """
 
 from __future__ import annotations
