@@ -98,7 +98,7 @@ def _misprints(experiment: Experiment, columns: list[dict[str, Any]]) -> list[st
     for column in columns:
         for label, rows in experiment.averages().items():
             paper = column["published"]
-            if label in paper and all(row in paper for row in rows):
+            if column["measured"] and label in paper and all(row in paper for row in rows):
                 own = float(np.mean([paper[row] for row in rows]))
                 if abs(own - paper[label]) > _ROUNDING:
                     name = column["name"]
