@@ -1,58 +1,62 @@
-// Sentence vectors: sum over words of l_kj times the word's vector, with l_kj = (1 - k/d) + (j/J)(2k/d - 1).
+// The position encoder and its gradient, both as sums of rows: to_r = sum over the list of r of l o from_i, with
+// l_k = (1 - k/d) + place (2k/d - 1). Forward the lists are the words of each sentence; backward the places of each word.
 #pragma once
 
+#include "columns.h"
 #include "pool.h"
 #include "reader.h"
-#include "simd.h"
 
 namespace qrn {
 namespace QRN_VARIANT {
 
-constexpr int64_t kEncodedSentences = 64;
-constexpr int64_t kEncodedColumns = 64;
+constexpr int64_t kSummedRows = 32;
 
-template <class T> QRN_INLINE T position_weight(int64_t k, int64_t d, T place) {
-  const T along = T(k + 1) / T(d);
-  return (T(1) - along) + place * (T(2) * along - T(1));
-}
-
-template <class T> void encode_forward(const EncoderCall& call) {
-  const int64_t blocks = (call.sentences + kEncodedSentences - 1) / kEncodedSentences, d = call.dim;
-  auto encode = [&](int64_t task, int64_t) {
-    const int64_t restart = task / blocks, from = task % blocks * kEncodedSentences;
-    const int64_t to = from + kEncodedSentences < call.sentences ? from + kEncodedSentences : call.sentences;
-    const T* const embedding = static_cast<const T*>(call.embedding.start) + restart * call.embedding.stride;
-    T* const table = static_cast<T*>(call.table.start) + restart * call.table.stride;
-    for (int64_t s = from; s < to; ++s) {
-      T* const row = table + s * d;
-      for (int64_t k = 0; k < d; ++k) row[k] = T(0);
-      for (int64_t w = call.first_word[s]; w < call.first_word[s + 1]; ++w) {
-        const T* const vector = embedding + call.words[w] * d;
-        const T place = T(call.places[w]);
-        for (int64_t k = 0; k < d; ++k) row[k] += vector[k] * position_weight<T>(k, d, place);
-      }
+// l_k splits into a part that does not depend on the place and one that does: only two plain sums are needed.
+template <class T, class V, int Count>
+QRN_INLINE void sum_row(const EncoderCall& call, int64_t row, const Columns<T, V, Count>& columns, const T* from,
+                        const T* still, const T* moving, T* to) {
+  V sum[Count] = {}, placed[Count] = {};
+  for (int64_t i = call.first[row]; i < call.first[row + 1]; ++i) {
+    const T* const source = from + call.index[i] * call.dim;
+    const V place = T(call.place[i]) - V{};
+#pragma GCC unroll 4
+    for (int j = 0; j < Count; ++j) {
+      const V value = get<V>(source + columns.at[j]);
+      sum[j] += value;
+      placed[j] += place * value;
     }
-  };
-  parallel(call.threads, call.restarts * blocks, encode);
+  }
+#pragma GCC unroll 4
+  for (int j = 0; j < Count; ++j) {
+    const int64_t k = columns.at[j];
+    put<V>(to + row * call.dim + k, get<V>(still + k) * sum[j] + get<V>(moving + k) * placed[j]);
+  }
 }
 
-// `table` holds the table's gradient and `embedding` receives the words'. A task owns some columns of one restart.
-template <class T> void encode_backward(const EncoderCall& call) {
-  const int64_t blocks = (call.dim + kEncodedColumns - 1) / kEncodedColumns, d = call.dim;
-  auto encode = [&](int64_t task, int64_t) {
-    const int64_t restart = task / blocks, from = task % blocks * kEncodedColumns;
-    const int64_t to = from + kEncodedColumns < d ? from + kEncodedColumns : d;
-    T* const embedding = static_cast<T*>(call.embedding.start) + restart * call.embedding.stride;
-    const T* const table = static_cast<const T*>(call.table.start) + restart * call.table.stride;
-    for (int64_t s = 0; s < call.sentences; ++s)
-      for (int64_t w = call.first_word[s]; w < call.first_word[s + 1]; ++w) {
-        T* const vector = embedding + call.words[w] * d;
-        const T* const row = table + s * d;
-        const T place = T(call.places[w]);
-        for (int64_t k = from; k < to; ++k) vector[k] += row[k] * position_weight<T>(k, d, place);
-      }
+template <class T> Status encode(const EncoderCall& call) {
+  const int64_t pieces = (call.rows + kSummedRows - 1) / kSummedRows, d = call.dim;
+  const Block memory(size_t(2 * d) * sizeof(T));
+  if (memory.start == nullptr) return kNoMemory;
+  T* const still = static_cast<T*>(memory.start);
+  T* const moving = still + d;
+  for (int64_t k = 0; k < d; ++k) {
+    const T along = T(k + 1) / T(d);
+    still[k] = T(1) - along;
+    moving[k] = T(2) * along - T(1);
+  }
+  const ColumnBlocks<T> blocks(d);
+  auto sum = [&](int64_t task, int64_t) {
+    const int64_t restart = task / pieces, first = task % pieces * kSummedRows;
+    const int64_t end = first + kSummedRows < call.rows ? first + kSummedRows : call.rows;
+    const T* const from = static_cast<const T*>(call.from.start) + restart * call.from.stride;
+    T* const to = static_cast<T*>(call.to.start) + restart * call.to.stride;
+    for (int64_t block = 0; block < blocks.count; ++block)
+      blocks.visit(block, [&](const auto& columns) {
+        for (int64_t row = first; row < end; ++row) sum_row(call, row, columns, from, still, moving, to);
+      });
   };
-  parallel(call.threads, call.restarts * blocks, encode);
+  parallel(call.threads, call.restarts * pieces, sum);
+  return kDone;
 }
 
 }  // namespace QRN_VARIANT

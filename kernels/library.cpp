@@ -60,29 +60,45 @@ template <class Body> int guarded(Body body) {
   }
 }
 
-// Words that are there, with their places as fractions of the sentence's (or the longest) length.
-struct Words {
-  std::vector<int64_t> first;
-  std::vector<int32_t> number;
+// The words of every sentence, with their places as fractions of its own or the longest length.
+struct WordLists {
+  std::vector<int64_t> first{0};
+  std::vector<int32_t> index;
   std::vector<double> place;
 
-  Status gather(const EncoderCall& call, const int64_t* words, int64_t row) {
-    first.reserve(size_t(call.sentences) + 1);
-    for (int64_t s = 0; s < call.sentences; ++s) {
-      first.push_back(int64_t(number.size()));
+  Status gather(const int64_t* words, int64_t sentences, int64_t row, int64_t vocabulary, int64_t longest) {
+    for (int64_t s = 0; s < sentences; ++s) {
       int64_t there = 0;
       for (int64_t j = 0; j < row; ++j) there += words[s * row + j] > 0;
-      const double length = double(call.longest > 0 ? call.longest : there);
+      const double length = double(longest > 0 ? longest : there);
       for (int64_t j = 0; j < row; ++j) {
         const int64_t word = words[s * row + j];
-        if (word < 0 || word >= call.vocabulary) return kBadWord;
+        if (word < 0 || word >= vocabulary) return kBadWord;
         if (word == 0) continue;
-        number.push_back(int32_t(word));
+        index.push_back(int32_t(word));
         place.push_back(double(j + 1) / length);
       }
+      first.push_back(int64_t(index.size()));
     }
-    first.push_back(int64_t(number.size()));
     return kDone;
+  }
+
+  // The same word by word: which sentences have it, where. The order of the sentences is kept.
+  WordLists by_word(int64_t vocabulary) const {
+    WordLists turned;
+    turned.first.assign(size_t(vocabulary) + 1, 0);
+    turned.index.resize(index.size());
+    turned.place.resize(index.size());
+    for (const int32_t word : index) ++turned.first[size_t(word) + 1];
+    for (size_t v = 0; v < size_t(vocabulary); ++v) turned.first[v + 1] += turned.first[v];
+    std::vector<int64_t> next(turned.first.begin(), turned.first.end() - 1);
+    for (size_t s = 0; s + 1 < first.size(); ++s)
+      for (int64_t i = first[s]; i < first[s + 1]; ++i) {
+        const size_t at = size_t(next[size_t(index[size_t(i)])]++);
+        turned.index[at] = int32_t(s);
+        turned.place[at] = place[size_t(i)];
+      }
+    return turned;
   }
 };
 
@@ -124,17 +140,21 @@ QRN_EXPORT int qrn_read_backward(const ReaderCall* call, const ReaderCall* gradi
   });
 }
 
-QRN_EXPORT int qrn_encode(const EncoderCall* call, int twice, int backward, const int64_t* words, int64_t row) {
+// `words` are `sentences` rows of `row` numbers. Forward from embedding to table, backward from the table's gradient to
+// the embedding's.
+QRN_EXPORT int qrn_encode(const EncoderCall* call, int twice, int backward, const int64_t* words, int64_t sentences,
+                          int64_t row, int64_t vocabulary, int64_t longest) {
   return guarded([&]() -> int {
-    Words gathered;
-    const Status status = gathered.gather(*call, words, row);
+    WordLists lists;
+    const Status status = lists.gather(words, sentences, row, vocabulary, longest);
     if (status != kDone) return status;
+    if (backward) lists = lists.by_word(vocabulary);
     EncoderCall full = *call;
-    full.first_word = gathered.first.data();
-    full.words = gathered.number.data();
-    full.places = gathered.place.data();
-    (backward ? kernels(twice).encode_backward : kernels(twice).encode_forward)(full);
-    return kDone;
+    full.rows = backward ? vocabulary : sentences;
+    full.first = lists.first.data();
+    full.index = lists.index.data();
+    full.place = lists.place.data();
+    return kernels(twice).encode(full);
   });
 }
 

@@ -35,13 +35,14 @@ struct Plan {
 // What went wrong, as returned over the C interface; native.py has the messages.
 enum Status : int { kDone = 0, kBadLength = 1, kBadSentence = 2, kBadWord = 3, kNoMemory = 4 };
 
+// Row r of `to` is a weighted sum of the rows index[first[r]] … of `from`; see encode.h. The lists are made by the
+// library from the words of the sentences, sentence by sentence or, for the gradient, word by word.
 struct EncoderCall {
-  int64_t restarts, vocabulary, sentences, longest, dim, threads;
-  Stacked embedding, table;
-  // Words that are there, sentence by sentence, with their place as a fraction of the sentence's length.
-  const int64_t* first_word;
-  const int32_t* words;
-  const double* places;
+  int64_t restarts, rows, dim, threads;
+  Stacked from, to;
+  const int64_t* first;
+  const int32_t* index;
+  const double* place;
 };
 
 struct ScanCall {
@@ -56,8 +57,7 @@ struct Kernels {
   Status (*read_forward)(const ReaderCall&, const Plan&, void* saved);
   Status (*read_backward)(const ReaderCall&, const ReaderCall& gradients, const Plan&, const void* saved);
   size_t (*saved_bytes)(const ReaderCall&, const Plan&);
-  void (*encode_forward)(const EncoderCall&);
-  void (*encode_backward)(const EncoderCall&);
+  Status (*encode)(const EncoderCall&);
   void (*scan_forward)(const ScanCall&);
   Status (*scan_backward)(const ScanCall&);
 };

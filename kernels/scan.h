@@ -1,26 +1,15 @@
 // h_t = (1 - z_t) h_{t-1} + v_t and its gradient, forward or backward in time, for any number of steps.
 #pragma once
 
+#include "columns.h"
 #include "pool.h"
 #include "reader.h"
-#include "simd.h"
 
 namespace qrn {
 namespace QRN_VARIANT {
 
-// Columns are taken in blocks of so many vectors, whose states stay in registers along time.
-constexpr int kScanVectors = 4;
 // Steps a block goes before the next block of the same rows has its turn, so that rows are still in the cache.
 constexpr int64_t kScanSteps = 64;
-
-template <class V, class T> QRN_INLINE V get(const T* from) {
-  V value;
-  std::memcpy(&value, from, sizeof value);
-  return value;
-}
-template <class V, class T> QRN_INLINE void put(T* to, V value) { std::memcpy(to, &value, sizeof value); }
-QRN_INLINE float sum_lanes(float value) { return value; }
-QRN_INLINE double sum_lanes(double value) { return value; }
 
 // One example's arrays. Step s of its `length` steps is row first + s * direction.
 template <class T> struct ScanExample {
@@ -39,22 +28,6 @@ template <class T> struct ScanExample {
   }
   static const T* offset(const void* start, int64_t at) { return start == nullptr ? nullptr : static_cast<const T*>(start) + at; }
   static T* offset(void* start, int64_t at) { return start == nullptr ? nullptr : static_cast<T*>(start) + at; }
-};
-
-// Count vectors of type V next to each other, the last one moved left to end with the row: it repeats columns of its
-// neighbour, which is harmless where results are stored and masked where they are summed.
-template <class T, class V, int Count> struct Columns {
-  static constexpr int64_t lanes = int64_t(sizeof(V) / sizeof(T));
-  int64_t at[Count];
-  V counted;
-  Columns(int64_t start, int64_t dim) {
-    for (int j = 0; j < Count; ++j) at[j] = start + j * lanes;
-    const int64_t over = start + Count * lanes > dim ? start + Count * lanes - dim : 0;
-    at[Count - 1] -= over;
-    T mask[lanes];
-    for (int64_t i = 0; i < lanes; ++i) mask[i] = i < over ? T(0) : T(1);
-    counted = get<V>(mask);
-  }
 };
 
 template <bool Vector, class T, class V, int Count>
@@ -112,30 +85,9 @@ QRN_INLINE void scan_gradient_steps(const ScanExample<T>& e, const Columns<T, V,
   for (int j = 0; j < Count; ++j) put<V>(adjoint + columns.at[j], carried[j]);
 }
 
-// The blocks of a row, of nearly equal width, so that a moved last vector overlaps its own block only. Rows shorter than
-// a vector go number by number.
-template <class T> struct ScanBlocks {
-  int64_t dim, vectors, count;
-  explicit ScanBlocks(int64_t dim)
-      : dim(dim), vectors((dim + kLanes<T> - 1) / kLanes<T>),
-        count(dim < kLanes<T> ? dim : (vectors + kScanVectors - 1) / kScanVectors) {}
-
-  template <class Body> QRN_INLINE void visit(int64_t block, Body body) const {
-    if (dim < kLanes<T>) return body(Columns<T, T, 1>(block, dim));
-    const int64_t base = vectors / count, extra = vectors % count;
-    const int64_t start = (block * base + (block < extra ? block : extra)) * kLanes<T>;
-    switch (base + (block < extra)) {
-      case 1: return body(Columns<T, Vec<T>, 1>(start, dim));
-      case 2: return body(Columns<T, Vec<T>, 2>(start, dim));
-      case 3: return body(Columns<T, Vec<T>, 3>(start, dim));
-      case 4: return body(Columns<T, Vec<T>, 4>(start, dim));
-    }
-  }
-};
-
 // One task is an example, or one block of it where there are fewer examples than threads; the numbers are the same.
 template <class T, bool Vector> void scan_forward_with(const ScanCall& call) {
-  const ScanBlocks<T> blocks(call.dim);
+  const ColumnBlocks<T> blocks(call.dim);
   const int64_t split = call.batch >= call.threads ? 1 : blocks.count;
   auto run = [&](int64_t task, int64_t) {
     const ScanExample<T> e(call, task / split);
@@ -151,7 +103,7 @@ template <class T, bool Vector> void scan_forward_with(const ScanCall& call) {
 }
 
 template <class T, bool Vector> Status scan_backward_with(const ScanCall& call) {
-  const ScanBlocks<T> blocks(call.dim);
+  const ColumnBlocks<T> blocks(call.dim);
   const int64_t split = call.batch >= call.threads ? 1 : blocks.count, gates = call.batch * call.time;
   // Parts of dz by block, where blocks run side by side and share scalar gates.
   const bool parts = !Vector && split > 1;

@@ -10,8 +10,7 @@ namespace qrn {
 namespace QRN_VARIANT {
 
 template <class T> constexpr Kernels kernels() {
-  return {QRN_NAME(QRN_VARIANT), read_forward<T>,    read_backward<T>, saved_bytes<T>,
-          encode_forward<T>,     encode_backward<T>, scan_forward<T>,  scan_backward<T>};
+  return {QRN_NAME(QRN_VARIANT), read_forward<T>, read_backward<T>, saved_bytes<T>, encode<T>, scan_forward<T>, scan_backward<T>};
 }
 
 extern const KernelPair table;

@@ -162,9 +162,10 @@ class _Encode(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, embedding: Tensor, words: Tensor, longest: int) -> Tensor:
         embedding = _stacked(embedding)
-        restarts, _, dim = embedding.shape
+        restarts, vocabulary, dim = embedding.shape
         table = embedding.new_empty(restarts, words.shape[0], dim)
-        native.encode(_encoder_call(embedding, words, longest, table), words, embedding.dtype, backward=False)
+        call = _encoder_call(embedding, table)
+        native.encode(call, words, vocabulary, longest, embedding.dtype, backward=False)
         ctx.shape, ctx.longest = embedding.shape, longest
         ctx.save_for_backward(words)
         return table
@@ -174,19 +175,17 @@ class _Encode(torch.autograd.Function):
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, None]:
         (words,) = ctx.saved_tensors
         gradient = _stacked(gradient)
-        embedding = gradient.new_zeros(ctx.shape)
-        native.encode(_encoder_call(embedding, words, ctx.longest, gradient), words, gradient.dtype, backward=True)
+        embedding = gradient.new_empty(ctx.shape)
+        call = _encoder_call(gradient, embedding)
+        native.encode(call, words, embedding.shape[1], ctx.longest, gradient.dtype, backward=True)
         return embedding, None, None
 
 
-def _encoder_call(embedding: Tensor, words: Tensor, longest: int, table: Tensor) -> EncoderCall:
+def _encoder_call(source: Tensor, target: Tensor) -> EncoderCall:
     return EncoderCall(
-        restarts=embedding.shape[0],
-        vocabulary=embedding.shape[1],
-        sentences=words.shape[0],
-        longest=longest,
-        dim=embedding.shape[2],
-        threads=native_threads(),
-        embedding=Stacked.of(embedding),
-        table=Stacked.of(table),
+        restarts=source.shape[0],
+        dim=source.shape[2],
+        threads=torch.get_num_threads(),
+        source=Stacked.of(source),
+        target=Stacked.of(target),
     )

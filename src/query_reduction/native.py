@@ -67,12 +67,12 @@ class ReaderCall(Structure):
 
 
 class EncoderCall(Structure):
-    """``EncoderCall`` of ``kernels/reader.h``; the last three are filled in by the library."""
+    """``EncoderCall`` of ``kernels/reader.h``; rows and lists are filled in by the library."""
 
     _fields_ = (
-        *_fields("restarts vocabulary sentences longest dim threads", c_int64),
-        *_fields("embedding table", Stacked),
-        *_fields("first_word words places", c_void_p),
+        *_fields("restarts rows dim threads", c_int64),
+        *_fields("source target", Stacked),
+        *_fields("first index place", c_void_p),
     )
 
 
@@ -91,7 +91,7 @@ _SIGNATURES: dict[str, tuple[type | None, tuple[type, ...]]] = {
     "qrn_release": (None, (c_void_p,)),
     "qrn_read_forward": (c_int, (POINTER(ReaderCall), c_int, c_int, POINTER(c_void_p))),
     "qrn_read_backward": (c_int, (POINTER(ReaderCall), POINTER(ReaderCall), c_int, c_void_p)),
-    "qrn_encode": (c_int, (POINTER(EncoderCall), c_int, c_int, c_void_p, c_int64)),
+    "qrn_encode": (c_int, (POINTER(EncoderCall), c_int, c_int, c_void_p, c_int64, c_int64, c_int64, c_int64)),
     "qrn_scan_forward": (None, (POINTER(ScanCall), c_int)),
     "qrn_scan_backward": (c_int, (POINTER(ScanCall), c_int)),
 }
@@ -193,9 +193,16 @@ def read_backward(call: ReaderCall, gradients: ReaderCall, dtype: torch.dtype, s
     _check(library().qrn_read_backward(byref(call), byref(gradients), dtype == torch.float64, saved.address))
 
 
-def encode(call: EncoderCall, words: Tensor, dtype: torch.dtype, *, backward: bool) -> None:
-    """Fill ``call.table`` from ``call.embedding``, or backward add the table's gradient to the embedding's."""
-    _check(library().qrn_encode(byref(call), dtype == torch.float64, backward, words.data_ptr(), words.shape[1]))
+def encode(
+    call: EncoderCall, words: Tensor, vocabulary: int, longest: int, dtype: torch.dtype, *, backward: bool
+) -> None:
+    """Fill the target: the table from the embedding, or backward the embedding's gradient from the table's."""
+    double = dtype == torch.float64
+    _check(
+        library().qrn_encode(
+            byref(call), double, backward, words.data_ptr(), words.shape[0], words.shape[1], vocabulary, longest
+        )
+    )
 
 
 def scan_forward(call: ScanCall, dtype: torch.dtype) -> None:
