@@ -5,6 +5,9 @@ import { RefusedError, element, get, percent, post } from "./api.js";
 const OPENINGS = ["hello", "can you book a table", "i love italian food", "in paris please", "i don't care", "no", "thank you"];
 const SHOWN = 60; // places drawn at once; the search box finds the others
 
+const isCall = (said) => said.text.startsWith("api_call ");
+const placesOf = (said) => new Set(said.rows.map((row) => row.split(" ")[0]));
+
 export class DialogTab {
   constructor(panel, showProblem) {
     this.showProblem = showProblem;
@@ -87,7 +90,8 @@ export class DialogTab {
     this.log.replaceChildren(...turns.flatMap((turn, number) => {
       const one = this.spoken[number];
       const notes = [`${percent(one.confidence)} sure`];
-      if (one.rows.length) notes.push(`${new Set(one.rows.map((row) => row.split(" ")[0])).size} places found`);
+      if (one.rows.length) notes.push(`${placesOf(one).size} places found`);
+      else if (isCall(one)) notes.push("the knowledge base has nothing like that");
       if (number === turns.length - 1 && one.unknown_words.length) notes.push(`never seen: ${one.unknown_words.slice(0, 8).join(", ")}`);
       const silent = turn.text === "<SILENCE>";
       return [
@@ -96,7 +100,7 @@ export class DialogTab {
       ];
     }));
     for (const one of said) {
-      if (one.rows.length) this.found = new Set(one.rows.map((row) => row.split(" ")[0]));
+      if (isCall(one)) this.found = placesOf(one);
     }
     this.mentioned = turns.at(-1).answer;
     this.rowShares = new Map();
