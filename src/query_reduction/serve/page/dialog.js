@@ -6,7 +6,8 @@ const OPENINGS = ["hello", "can you book a table", "i love italian food", "in pa
 const SHOWN = 60; // places drawn at once; the search box finds the others
 
 const isCall = (said) => said.text.startsWith("api_call ");
-const placesOf = (said) => new Set(said.rows.map((row) => row.split(" ")[0]));
+// A call that finds nothing may give one row that says so; it names no place.
+const placesOf = (said) => new Set(said.rows.map((row) => row.split(" ")[0]).filter((name) => name !== "api_call"));
 
 export class DialogTab {
   constructor(panel, showProblem) {
@@ -90,7 +91,8 @@ export class DialogTab {
     this.log.replaceChildren(...turns.flatMap((turn, number) => {
       const one = this.spoken[number];
       const notes = [`${percent(one.confidence)} sure`];
-      if (one.rows.length) notes.push(`${placesOf(one).size} places found`);
+      const places = placesOf(one).size;
+      if (places) notes.push(`${places} ${places === 1 ? "place" : "places"} found`);
       else if (isCall(one)) notes.push("the knowledge base has nothing like that");
       if (number === turns.length - 1 && one.unknown_words.length) notes.push(`never seen: ${one.unknown_words.slice(0, 8).join(", ")}`);
       const silent = turn.text === "<SILENCE>";
