@@ -42,9 +42,9 @@ def main() -> None:
         lines.append(f"| {task} | {real['error']:.1f} | {told['error']:.1f} | {difference:+.1f} | {restarts} |")
     text = (
         "# Trained on generated stories, tested on the published ones\n\n"
-        "Error in percent of a `2r` network on the published test file, trained on ten thousand published or generated\n"
-        "questions (recipe `original-10k`, restart chosen on a tenth held out of its own training questions). Task 3's\n"
-        "published training file is lost: that column was trained on the published questions that are left, filled up\n"
+        "Error in percent of a `2r` network on the published test file, trained on ten thousand published or\n"
+        "generated questions (recipe `original-10k`, restart chosen on a tenth held out of its own training\n"
+        "questions). Task 3's published training file is lost: that column was trained on the published questions that are left, filled up\n"
         "with generated ones.\n\n"
         "| task | trained on published | trained on generated | difference | restarts |\n|---|---:|---:|---:|---:|\n"
         + "\n".join(lines)
