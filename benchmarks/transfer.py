@@ -44,8 +44,8 @@ def main() -> None:
         "# Trained on generated stories, tested on the published ones\n\n"
         "Error in percent of a `2r` network on the published test file, trained on ten thousand published or\n"
         "generated questions (recipe `original-10k`, restart chosen on a tenth held out of its own training\n"
-        "questions). Task 3's published training file is lost: that column was trained on the published questions that are left, filled up\n"
-        "with generated ones.\n\n"
+        "questions). Task 3's published training file is lost: that column was trained on the published\n"
+        "questions that are left, filled up with generated ones.\n\n"
         "| task | trained on published | trained on generated | difference | restarts |\n|---|---:|---:|---:|---:|\n"
         + "\n".join(lines)
         + f"\n\nWithin 2 points or better: {near} of {len(tasks)} tasks. Solved with published stories (below "
