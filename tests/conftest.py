@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
+
+# As the command line does, and before PyTorch is loaded.
+os.environ.setdefault("GOMP_SPINCOUNT", "10000")
 
 import pytest
 import torch

@@ -39,6 +39,9 @@ VERBS: dict[str, tuple[str, str]] = {
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit code."""
     given = list(sys.argv[1:] if arguments is None else arguments)
+    # Threads that wait for each other spin first and sleep later. On a busy machine long spinning makes a step five
+    # times slower (results/EXPERIMENTS.md); the OpenMP library reads this when PyTorch is loaded.
+    os.environ.setdefault("GOMP_SPINCOUNT", "10000")
     if given and given[0] in ("--version", "-V"):
         print(f"qrn {__version__}")
         return 0
