@@ -17,9 +17,9 @@ from query_reduction.training.run import Run, RunSettings
 __all__ = ["Demo"]
 
 _TASK = "2"
-_QUESTIONS = 1000
-_RESTARTS = 4
-_EPOCHS = 100
+_QUESTIONS = 2000
+_RESTARTS = 6
+_EPOCHS = 60
 
 
 @dataclass(frozen=True)
