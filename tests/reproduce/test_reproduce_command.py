@@ -114,9 +114,9 @@ def start(place: Path, epochs: int) -> subprocess.Popen[str]:
 
 
 def wait_for_states(place: Path, sweep: subprocess.Popen[str]) -> None:
-    until = time.monotonic() + 120
+    until = time.monotonic() + 600
     while time.monotonic() < until:
-        if len(list(place.glob("results/.unfinished/*/state.safetensors"))) == 2:
+        if list(place.glob("results/.unfinished/*/state.safetensors")):
             return
         if sweep.poll() is not None:
             break
@@ -142,21 +142,21 @@ def processes_of_session(leader: int) -> list[int]:
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
 def test_killed_anywhere_it_goes_on(place: Path, how: signal.Signals) -> None:
     """The driver is killed; its workers leave by themselves; the next start ends as one start would have."""
-    epochs = 3000
+    epochs = 1500  # long enough for a state to be saved on the way
     sweep = start(place, epochs)
     wait_for_states(place, sweep)
     os.kill(sweep.pid, how)
-    sweep.communicate(timeout=120)
+    sweep.communicate(timeout=300)
     assert sweep.returncode == (130 if how != signal.SIGKILL else -signal.SIGKILL)
     until = time.monotonic() + 30
     while processes_of_session(sweep.pid) and time.monotonic() < until:
         time.sleep(0.1)
     assert processes_of_session(sweep.pid) == []
     again = start(place, epochs)
-    out, err = again.communicate(timeout=900)
+    out, err = again.communicate(timeout=1800)
     assert again.returncode == 0, err
     interrupted = json.loads(out)["columns"][0]["measured"]
     assert not list(place.glob("results/.unfinished/*/state.safetensors"))
     (place / "results").rename(place / "interrupted")
-    whole, err = start(place, epochs).communicate(timeout=900)
+    whole, err = start(place, epochs).communicate(timeout=1800)
     assert json.loads(whole)["columns"][0]["measured"] == interrupted, err
