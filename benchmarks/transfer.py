@@ -23,7 +23,9 @@ SOLVED_BELOW = 5.0
 
 def measured(name: str) -> dict[str, dict[str, Any]]:
     """The 2r column of a table: task → error of the chosen restart, number of restarts."""
-    table = build_table(ResultStore(RESULTS / "store"), EXPERIMENTS[name], EXPERIMENTS[name].chosen_columns(["2r"]))
+    table = build_table(
+        ResultStore(RESULTS / "store"), EXPERIMENTS[name], columns=EXPERIMENTS[name].chosen_columns(["2r"])
+    )
     found: dict[str, dict[str, Any]] = table["columns"][0]["measured"]
     return found
 

@@ -17,7 +17,7 @@ from query_reduction.errors import InputError
 from query_reduction.files import write_atomically
 from query_reduction.interpret.terminal import gate_table
 from query_reduction.models import find_model
-from query_reduction.training.checkpoint import SavedModel, load_model
+from query_reduction.training.checkpoint import load_model
 
 __all__ = ["Chat"]
 
@@ -49,7 +49,7 @@ class Chat:
             raise InputError(
                 f"{self.model} answers questions about stories: use 'qrn ask', or train with --data dialog"
             )
-        knowledge = self._knowledge(saved)
+        knowledge = KnowledgeBase.read(self.kb) if self.kb else KnowledgeBase(saved.preparation.known_rows())
         responder = Responder(saved.network(), saved.vocabulary, saved.preparation.with_knowledge(knowledge.rows))
         session = Session(responder, knowledge)
         if not self.json:
@@ -71,13 +71,6 @@ class Chat:
                 for said in session.say(line):
                     self._show(said)
         return 0
-
-    def _knowledge(self, saved: SavedModel) -> KnowledgeBase:
-        if self.kb is not None:
-            return KnowledgeBase.read(self.kb)
-        copying = saved.preparation.copying if saved.preparation else None
-        facts = copying.lexicon.facts if copying else {}
-        return KnowledgeBase(tuple((name, *fact) for name, known in facts.items() for fact in known))
 
     def _show(self, said: Said) -> None:
         if self.json:

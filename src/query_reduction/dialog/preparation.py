@@ -32,6 +32,11 @@ class Preparation:
         copying = Copying.learn(dialogs, knowledge) if config.copying else None
         return Preparation(config.marks, copying, _goes_on(dialogs))
 
+    def known_rows(self) -> tuple[tuple[str, str, str], ...]:
+        """The rows of the knowledge base it learned names from; none without copying."""
+        facts = self.copying.lexicon.facts if self.copying else {}
+        return tuple((name, *fact) for name, known in facts.items() for fact in known)
+
     def with_knowledge(self, rows: Iterable[tuple[str, str, str]]) -> Preparation:
         """The same for conversations about another knowledge base: its words are read as names of their kinds."""
         return replace(self, copying=self.copying.with_knowledge(rows)) if self.copying else self

@@ -29,10 +29,8 @@ class Partner:
         model = reader.model
         if model.preparation is None:
             return None
-        copying = model.preparation.copying
-        facts = copying.lexicon.facts if copying else {}
-        rows = tuple((name, *fact) for name, known in facts.items() for fact in known)
-        return Partner(Responder(reader.network, model.vocabulary, model.preparation), KnowledgeBase(rows))
+        responder = Responder(reader.network, model.vocabulary, model.preparation)
+        return Partner(responder, KnowledgeBase(model.preparation.known_rows()))
 
     def places(self) -> list[dict[str, Any]]:
         """What the knowledge base knows, place by place."""
