@@ -10,7 +10,7 @@ demo: $(READY)  ## generate stories, train, answer a question, show the gates
 	@$(BIN)/qrn demo
 
 test: $(READY)  ## the default tests
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 check: $(READY)  ## style and types
 	$(BIN)/ruff check .
