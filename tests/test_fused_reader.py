@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 import torch
@@ -304,6 +306,16 @@ sys.exit(os.waitstatus_to_exitcode(status))
     subprocess.run([sys.executable, "-W", "ignore::DeprecationWarning", "-c", script], check=True, timeout=120)
 
 
+def test_a_build_without_a_compiler_succeeds(tmp_path: Path) -> None:
+    cmake = shutil.which("cmake") or pytest.skip("cmake is not installed")
+    sources = Path(__file__).parents[1] / "kernels"
+    done = subprocess.run(
+        [cmake, "-S", sources, "-B", tmp_path], env=os.environ | {"CXX": "/nonexistent"}, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert "no C++ compiler" in done.stderr
+
+
 def test_without_the_native_library() -> None:
     script = """
 import torch
@@ -327,8 +339,10 @@ print(network.embedding.grad.abs().sum().item() > 0, scan(torch.rand(1, 2, 1), t
     assert done.stderr == ""
 
 
-def test_a_missing_library_is_said_once(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
-    monkeypatch.setattr(native, "_FILE_NAMES", ("nowhere.so",))
+def test_a_missing_library_is_said_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("QRN_NATIVE", str(tmp_path / "nowhere.so"))
     native._load.cache_clear()
     try:
         assert not native.available() and not native.available()

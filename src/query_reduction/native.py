@@ -1,7 +1,7 @@
 """The native library: where it is, whether it is there, and the C structures it is called with.
 
 It is one shared library with a C interface (sources in ``kernels/``), loaded with ``ctypes``, which lets other Python
-threads run during a call. Set ``QRN_NATIVE=0`` to do without it.
+threads run during a call. Set ``QRN_NATIVE=0`` to do without it, or to the path of another build of it.
 """
 
 from __future__ import annotations
@@ -106,9 +106,12 @@ _MESSAGES = {
 
 @functools.cache
 def _load() -> ctypes.CDLL | None:
-    if os.environ.get("QRN_NATIVE") == "0":
+    setting = os.environ.get("QRN_NATIVE", "")
+    if setting == "0":
         return None
     places = [Path(folder) / name for folder in query_reduction.__path__ for name in _FILE_NAMES]
+    if setting:
+        places = [Path(setting)]
     problem = "it was not built"
     for place in places:
         if not place.exists():
