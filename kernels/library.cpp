@@ -52,6 +52,24 @@ const KernelPair*& chosen() {
 
 const Kernels& kernels(int twice) { return twice ? chosen()->twice : chosen()->single; }
 
+// Waking threads takes some ten microseconds: below so many multiplications one does it alone. The result is the same.
+constexpr double kWorthThreads = 1e6;
+
+int64_t threads_for(double multiplications, int64_t threads) { return multiplications < kWorthThreads ? 1 : threads; }
+
+ReaderCall with_threads(const ReaderCall& call, const Plan& plan) {
+  const double d = double(call.dim), deep = double(call.layers - 1) * (call.vector ? 4 : 1);
+  ReaderCall adjusted = call;
+  adjusted.threads = threads_for(double(call.restarts) * double(plan.rows) * d * (d * deep + 20 * double(call.layers)), call.threads);
+  return adjusted;
+}
+
+ScanCall with_threads(const ScanCall& call) {
+  ScanCall adjusted = call;
+  adjusted.threads = threads_for(8.0 * double(call.batch) * double(call.time) * double(call.dim), call.threads);
+  return adjusted;
+}
+
 template <class Body> int guarded(Body body) {
   try {
     return body();
@@ -128,7 +146,7 @@ QRN_EXPORT int qrn_read_forward(const ReaderCall* call, int twice, int saving, v
       *saved = acquire_block(kernels(twice).saved_bytes(*call, plan.view()));
       if (*saved == nullptr) return kNoMemory;
     }
-    return kernels(twice).read_forward(*call, plan.view(), saving ? *saved : nullptr);
+    return kernels(twice).read_forward(with_threads(*call, plan.view()), plan.view(), saving ? *saved : nullptr);
   });
 }
 
@@ -136,7 +154,8 @@ QRN_EXPORT int qrn_read_backward(const ReaderCall* call, const ReaderCall* gradi
   return guarded([&]() -> int {
     OwnedPlan plan;
     const Status status = plan.make(*call);
-    return status != kDone ? status : kernels(twice).read_backward(*call, *gradients, plan.view(), saved);
+    if (status != kDone) return status;
+    return kernels(twice).read_backward(with_threads(*call, plan.view()), *gradients, plan.view(), saved);
   });
 }
 
@@ -154,10 +173,15 @@ QRN_EXPORT int qrn_encode(const EncoderCall* call, int twice, int backward, cons
     full.first = lists.first.data();
     full.index = lists.index.data();
     full.place = lists.place.data();
+    full.threads = threads_for(4.0 * double(call->restarts) * double(lists.index.size()) * double(call->dim), call->threads);
     return kernels(twice).encode(full);
   });
 }
 
-QRN_EXPORT void qrn_scan_forward(const ScanCall* call, int twice) { kernels(twice).scan_forward(*call); }
+QRN_EXPORT void qrn_scan_forward(const ScanCall* call, int twice) {
+  kernels(twice).scan_forward(with_threads(*call));
+}
 
-QRN_EXPORT int qrn_scan_backward(const ScanCall* call, int twice) { return kernels(twice).scan_backward(*call); }
+QRN_EXPORT int qrn_scan_backward(const ScanCall* call, int twice) {
+  return kernels(twice).scan_backward(with_threads(*call));
+}

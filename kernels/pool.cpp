@@ -4,16 +4,11 @@
 #include <condition_variable>
 #include <cstdlib>
 #include <mutex>
-#include <string>
 #include <thread>
 #include <vector>
 
-#include <dlfcn.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#if defined(__linux__)
-#include <link.h>
-#endif
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -54,41 +49,6 @@ class FlushToZero {
 #endif
 };
 
-// PyTorch's OpenMP, if this process has loaded it. Its threads keep spinning for a while after each of PyTorch's own
-// parallel operations; threads of ours beside them would have to share the processors with that. Found by name among
-// the loaded libraries, so that building needs no OpenMP; a child after fork must not use its parent's.
-struct OpenMp {
-  void (*parallel)(void (*body)(void*), void* data, unsigned threads, unsigned flags) = nullptr;
-  int (*thread_number)() = nullptr;
-  pid_t owner = getpid();
-  bool usable() const { return parallel != nullptr && thread_number != nullptr && owner == getpid(); }
-};
-
-#if defined(__linux__)
-OpenMp find_openmp() {
-  std::vector<std::string> places;
-  dl_iterate_phdr(
-      [](dl_phdr_info* info, size_t, void* into) {
-        const std::string place = info->dlpi_name;
-        if (place.find("libgomp") != std::string::npos) static_cast<std::vector<std::string>*>(into)->push_back(place);
-        return 0;
-      },
-      &places);
-  OpenMp found;
-  for (const std::string& place : places) {
-    // Other packages bring OpenMP libraries of their own; with several, only PyTorch's will do.
-    if (places.size() > 1 && place.find("/torch") == std::string::npos) continue;
-    void* const library = dlopen(place.c_str(), RTLD_LAZY | RTLD_NOLOAD);
-    if (library == nullptr) continue;
-    found.parallel = reinterpret_cast<decltype(found.parallel)>(dlsym(library, "GOMP_parallel"));
-    found.thread_number = reinterpret_cast<decltype(found.thread_number)>(dlsym(library, "omp_get_thread_num"));
-  }
-  return found;
-}
-#else
-OpenMp find_openmp() { return {}; }
-#endif
-
 // Waiting costs little if it is short, and must not hold a core if it is long.
 template <class Ready> bool spin(int rounds, Ready ready) {
   for (int i = 0; i < rounds; ++i) {
@@ -102,8 +62,6 @@ constexpr int kSpinRounds = 2000;
 
 class Pool {
  public:
-  explicit Pool(const OpenMp& openmp) : openmp_(openmp) {}
-
   // The ticket holds the number of the job (upper half) and its next task (lower half). A worker reads the job, then
   // takes a task by exchanging the ticket; success proves that the job it read is still the current one. While the job
   // is rewritten the ticket is closed: its task number is beyond all tasks, and what was read before is void.
@@ -115,7 +73,6 @@ class Pool {
       for (int64_t i = 0; i < tasks; ++i) task(context, i, 0);
       return;
     }
-    if (openmp_.usable()) return run_openmp(threads, tasks, task, context);
     grow(threads - 1);
     const uint64_t number = ticket_.load() >> 32;
     ticket_.store(number << 32 | kClosed);
@@ -152,24 +109,6 @@ class Pool {
     std::atomic<int64_t> tasks{0};
     std::atomic<int64_t> threads{0};
   };
-
-  void run_openmp(int64_t threads, int64_t tasks, Task task, void* context) {
-    struct Shared {
-      std::atomic<int64_t> next;
-      int64_t tasks;
-      Task task;
-      void* context;
-      int (*thread_number)();
-    } shared{{0}, tasks, task, context, openmp_.thread_number};
-    openmp_.parallel(
-        [](void* data) {
-          const FlushToZero flush;
-          Shared& shared = *static_cast<Shared*>(data);
-          const int64_t worker = shared.thread_number();
-          for (int64_t i; (i = shared.next.fetch_add(1)) < shared.tasks;) shared.task(shared.context, i, worker);
-        },
-        &shared, unsigned(threads), 0);
-  }
 
   void grow(int64_t workers) {
     while (int64_t(workers_.size()) < workers) {
@@ -214,7 +153,6 @@ class Pool {
     }
   }
 
-  OpenMp openmp_;
   Job job_;
   alignas(64) std::atomic<uint64_t> ticket_{0};
   alignas(64) std::atomic<int64_t> done_{0};
@@ -230,10 +168,9 @@ Pool& pool() {
   static std::mutex guard;
   static Pool* current = nullptr;
   static pid_t owner = 0;
-  static const OpenMp openmp = find_openmp();
   const std::lock_guard<std::mutex> lock(guard);
   if (current == nullptr || owner != getpid()) {
-    current = new Pool(openmp);
+    current = new Pool;
     owner = getpid();
   }
   return *current;
@@ -257,6 +194,16 @@ void run_tasks(int64_t threads, int64_t tasks, Task task, void* context) {
   if (tasks > 0) pool().run(threads, tasks, task, context);
 }
 
+void expect_writes(void* start, size_t bytes) {
+#if defined(MADV_HUGEPAGE)
+  const uintptr_t from = (reinterpret_cast<uintptr_t>(start) + kLargePage - 1) / kLargePage * kLargePage;
+  const uintptr_t to = (reinterpret_cast<uintptr_t>(start) + bytes) / kLargePage * kLargePage;
+  if (from < to) madvise(reinterpret_cast<void*>(from), to - from, MADV_HUGEPAGE);
+#else
+  (void)start, (void)bytes;
+#endif
+}
+
 void* acquire_block(size_t bytes) {
   bytes = (bytes + kHeader + 4095) / 4096 * 4096;
   {
@@ -277,9 +224,7 @@ void* acquire_block(size_t bytes) {
   if (large) bytes = (bytes + kLargePage - 1) / kLargePage * kLargePage;
   char* const block = static_cast<char*>(std::aligned_alloc(large ? kLargePage : kAlignment, bytes));
   if (block == nullptr) return nullptr;
-#if defined(MADV_HUGEPAGE)
-  if (large) madvise(block, bytes, MADV_HUGEPAGE);
-#endif
+  expect_writes(block, bytes);
   size_of(block) = bytes;
   return block + kHeader;
 }

@@ -23,6 +23,9 @@ template <class Body> void parallel(int64_t threads, int64_t tasks, Body& body) 
 void* acquire_block(size_t bytes);
 void release_block(void* block);
 
+// Asks the system for large pages behind memory that is about to be written for the first time.
+void expect_writes(void* start, size_t bytes);
+
 // Owns a block for one scope. Always inlined: a copy compiled for one instruction set must not serve another.
 struct Block {
   __attribute__((always_inline)) explicit Block(size_t bytes) : start(acquire_block(bytes)) {}

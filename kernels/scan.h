@@ -89,6 +89,7 @@ QRN_INLINE void scan_gradient_steps(const ScanExample<T>& e, const Columns<T, V,
 template <class T, bool Vector> void scan_forward_with(const ScanCall& call) {
   const ColumnBlocks<T> blocks(call.dim);
   const int64_t split = call.batch >= call.threads ? 1 : blocks.count;
+  expect_writes(call.out, size_t(call.batch * call.time * call.dim) * sizeof(T));
   auto run = [&](int64_t task, int64_t) {
     const ScanExample<T> e(call, task / split);
     const int64_t first = split == 1 ? 0 : task % split, last = split == 1 ? blocks.count : first + 1;
@@ -109,6 +110,8 @@ template <class T, bool Vector> Status scan_backward_with(const ScanCall& call) 
   const bool parts = !Vector && split > 1;
   const Block memory(parts ? size_t(split * gates) * sizeof(T) : 1);
   if (memory.start == nullptr) return kNoMemory;
+  expect_writes(call.dv, size_t(gates * call.dim) * sizeof(T));
+  expect_writes(call.dz, size_t(gates * (Vector ? call.dim : 1)) * sizeof(T));
   auto run = [&](int64_t task, int64_t) {
     const int64_t b = task / split;
     const ScanExample<T> e(call, b);

@@ -6,28 +6,28 @@
 namespace qrn {
 namespace QRN_VARIANT {
 
-// Constants of exp: ln 2 in two parts (the first short, so that n * high is exact), the number whose addition rounds
-// to an integer, and the inverse factorials of the Taylor series of (e^r - 1 - r) / r^2 on |r| <= ln(2)/2.
+// Constants of exp: ln 2 in two parts (the first short, so that n * high is exact); a number whose addition rounds to an
+// integer and leaves it, plus the exponent's bias, in the lowest bits; and the series of (e^r - 1 - r) / r^2 on
+// |r| <= ln(2)/2, for float the polynomial of least largest relative error (1.3e-8), for double the Taylor series.
 template <class T> struct Exp;
 template <> struct Exp<float> {
   static constexpr float log2e = 1.44269504088896341f, ln2_high = 0.693145751953125f, ln2_low = 1.42860682030941723e-6f;
-  static constexpr float rounder = 12582912.0f;
-  static constexpr int32_t rounder_bits = 0x4B400000, bias = 127;
-  static constexpr int mantissa = 23, terms = 6;
+  static constexpr float rounder = 12582912.0f + 127.0f;
+  static constexpr int mantissa = 23, terms = 5;
+  static constexpr float series[terms] = {0.4999999815515317f, 0.1666654367013911f, 0.041667199646379674f,
+                                          0.008366513942309854f, 0.0013882522747831975f};
   static constexpr float lowest = -87.0f, highest = 89.0f, tanh_one = 9.1f;
 };
 template <> struct Exp<double> {
   static constexpr double log2e = 1.44269504088896341, ln2_high = 0.693147180369123816490,
                           ln2_low = 1.90821492927058770002e-10;
-  static constexpr double rounder = 6755399441055744.0;
-  static constexpr int64_t rounder_bits = 0x4338000000000000, bias = 1023;
+  static constexpr double rounder = 6755399441055744.0 + 1023.0;
   static constexpr int mantissa = 52, terms = 12;
+  static constexpr double series[terms] = {1.0 / 2,       1.0 / 6,        1.0 / 24,        1.0 / 120,
+                                           1.0 / 720,     1.0 / 5040,     1.0 / 40320,     1.0 / 362880,
+                                           1.0 / 3628800, 1.0 / 39916800, 1.0 / 479001600, 1.0 / 6227020800};
   static constexpr double lowest = -708.0, highest = 710.0, tanh_one = 19.1;
 };
-
-constexpr double kInverseFactorial[] = {1.0 / 2,          1.0 / 6,           1.0 / 24,          1.0 / 120,
-                                        1.0 / 720,        1.0 / 5040,        1.0 / 40320,       1.0 / 362880,
-                                        1.0 / 3628800,    1.0 / 39916800,    1.0 / 479001600,   1.0 / 6227020800};
 
 // e^x = power * (1 + rest) with power = 2^n and |rest| < 1/2; x within [lowest, highest].
 template <class T> QRN_INLINE void split_exp(Vec<T> x, Vec<T>& power, Vec<T>& rest) {
@@ -36,13 +36,13 @@ template <class T> QRN_INLINE void split_exp(Vec<T> x, Vec<T>& power, Vec<T>& re
   const Vec<T> n = shifted - splat<T>(E::rounder);
   Vec<T> r = x - n * splat<T>(E::ln2_high);
   r = r - n * splat<T>(E::ln2_low);
-  Vec<T> series = splat<T>(T(kInverseFactorial[E::terms - 1]));
+  Vec<T> series = splat<T>(E::series[E::terms - 1]);
 #pragma GCC unroll 16
-  for (int i = E::terms - 2; i >= 0; --i) series = series * r + splat<T>(T(kInverseFactorial[i]));
+  for (int i = E::terms - 2; i >= 0; --i) series = series * r + splat<T>(E::series[i]);
   rest = r * r * series + r;
   typename VectorOf<T>::Bits bits;
   std::memcpy(&bits, &shifted, sizeof bits);
-  bits = (bits - (E::rounder_bits - E::bias)) << E::mantissa;
+  bits = bits << E::mantissa;
   std::memcpy(&power, &bits, sizeof power);
 }
 

@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from query_reduction import fused_reader, native
+from query_reduction import fused_reader, native, threads
 from query_reduction.config import ModelConfig
 from query_reduction.model import QueryReductionNetwork
 
@@ -37,9 +37,10 @@ def variant(request: pytest.FixtureRequest) -> Iterator[str]:
 
 @pytest.fixture
 def any_threads() -> Iterator[None]:
-    before = torch.get_num_threads()
+    before, chosen = torch.get_num_threads(), threads._chosen
     yield
     torch.set_num_threads(before)
+    threads._chosen = chosen
 
 
 class Case:
@@ -181,10 +182,10 @@ def test_same_bits_on_any_number_of_threads(vector: bool) -> None:
         restarts=3,
         lengths=(50, 3, 20, 0, 64, 7) * 5,
     )
-    torch.set_num_threads(1)
+    threads.use_threads(1)
     first = case.run(fused=True)
-    for threads in (2, 3, 7):
-        torch.set_num_threads(threads)
+    for count in (2, 3, 7):
+        threads.use_threads(count)
         for _ in range(3):
             assert all(torch.equal(a, b) for a, b in zip(first, case.run(fused=True), strict=True))
 
@@ -202,8 +203,8 @@ def test_a_stack_gives_the_bits_of_each_restart_alone() -> None:
 
 @pytest.mark.usefixtures("any_threads")
 def test_python_threads_at_the_same_time() -> None:
-    torch.set_num_threads(2)
-    cases = [Case(ModelConfig(dimension=10), torch.float32, seed=seed, lengths=(9,) * 20) for seed in range(4)]
+    threads.use_threads(2)
+    cases = [Case(ModelConfig(dimension=10), torch.float32, seed=seed, lengths=(9,) * 200) for seed in range(4)]
     wanted = [case.run(fused=True) for case in cases]
     with ThreadPoolExecutor(4) as pool:
         for _ in range(5):
@@ -295,7 +296,7 @@ def test_a_forked_child_computes_too() -> None:
 import os, sys, torch
 torch.set_num_threads(2)
 from query_reduction.scan import scan
-z, v = torch.rand(64, 50, 1), torch.randn(64, 50, 8)
+z, v = torch.rand(64, 500, 1), torch.randn(64, 500, 8)
 want = scan(z, v, backend="fused")
 child = os.fork()
 if child == 0:
@@ -319,7 +320,7 @@ def test_a_build_without_a_compiler_succeeds(tmp_path: Path) -> None:
 def test_without_the_native_library() -> None:
     script = """
 import torch
-from query_reduction import native
+from query_reduction import native, threads
 from query_reduction.config import ModelConfig
 from query_reduction.model import QueryReductionNetwork
 from query_reduction.scan import scan

@@ -185,7 +185,7 @@ def _encoder_call(source: Tensor, target: Tensor) -> EncoderCall:
     return EncoderCall(
         restarts=source.shape[0],
         dim=source.shape[2],
-        threads=torch.get_num_threads(),
+        threads=native_threads(),
         source=Stacked.of(source),
         target=Stacked.of(target),
     )

@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from query_reduction import native
+from query_reduction import native, threads
 from query_reduction.scan import scan
 
 pytestmark = pytest.mark.skipif(not native.available(), reason="the native library is not built")
@@ -16,9 +16,10 @@ pytestmark = pytest.mark.skipif(not native.available(), reason="the native libra
 
 @pytest.fixture
 def any_threads() -> Iterator[None]:
-    before = torch.get_num_threads()
+    before, chosen = torch.get_num_threads(), threads._chosen
     yield
     torch.set_num_threads(before)
+    threads._chosen = chosen
 
 
 def inputs(batch: int, time: int, dim: int, gate: int, dtype: torch.dtype = torch.float32) -> list[Tensor]:
@@ -39,14 +40,14 @@ def results(arguments: list[Tensor], reverse: bool) -> list[Tensor]:
 
 @pytest.mark.usefixtures("any_threads")
 @pytest.mark.parametrize("gate", ["scalar", "vector"])
-@pytest.mark.parametrize("shape", [(1, 500, 200), (2, 301, 50), (5, 64, 33), (7, 10, 3)])
+@pytest.mark.parametrize("shape", [(1, 1000, 200), (2, 1301, 50), (5, 990, 33), (70, 640, 3)])
 @pytest.mark.parametrize("reverse", [False, True])
 def test_same_bits_on_any_number_of_threads(gate: str, shape: tuple[int, int, int], reverse: bool) -> None:
     arguments = inputs(*shape, 1 if gate == "scalar" else shape[2])
-    torch.set_num_threads(1)
+    threads.use_threads(1)
     first = results(arguments, reverse)
-    for threads in (2, 3, 8):
-        torch.set_num_threads(threads)
+    for count in (2, 3, 8):
+        threads.use_threads(count)
         assert all(torch.equal(a, b) for a, b in zip(first, results(arguments, reverse), strict=True))
 
 

@@ -13,6 +13,7 @@ from torch import Tensor
 
 from query_reduction import native
 from query_reduction.native import ScanCall
+from query_reduction.threads import native_threads
 
 __all__ = ["scan_fused"]
 
@@ -48,7 +49,7 @@ def _call(z: Tensor, v: Tensor, lengths: Tensor, initial: Tensor, reverse: bool)
         dim=dim,
         vector=z.shape[2] == dim,
         reverse=reverse,
-        threads=torch.get_num_threads(),
+        threads=native_threads(),
         lengths=lengths.data_ptr(),
         z=z.data_ptr(),
         initial=initial.data_ptr(),
