@@ -27,7 +27,7 @@ def tables(run: dict[str, Any]) -> Iterator[Table]:
     for name, section in run["sections"].items():
         yield makers[name](section)
     if run["bars"]:
-        yield _bars(run["bars"])
+        yield _bars(run["bars"], quick=run["quick"])
 
 
 def duration(seconds: float) -> str:
@@ -171,9 +171,10 @@ def _build(section: dict[str, Any]) -> Table:
     return _table("Build", ["what", "time"], cells, section["notes"])
 
 
-def _bars(bars: list[dict[str, Any]]) -> Table:
+def _bars(bars: list[dict[str, Any]], *, quick: bool) -> Table:
     rows = [
         [bar["what"], bar["bar"], f"{bar['measured']:.3g} {bar['unit']}", "met" if bar["met"] else "not met"]
         for bar in bars
     ]
-    return _table("What had to be reached", ["what", "bar", "measured", ""], rows)
+    title = "What had to be reached" + (" (a quick run is only a hint)" if quick else "")
+    return _table(title, ["what", "bar", "measured", ""], rows)

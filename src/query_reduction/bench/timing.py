@@ -21,6 +21,8 @@ __all__ = ["FULL", "QUICK", "Effort", "Runner", "Spread", "Timing", "all_threads
 _SLOW = 0.05
 """A call that takes longer than so many seconds needs no untimed call before it."""
 _THREAD_TRIALS = 5
+_FEWEST_CALLS = 3
+"""Calls in a sample, unless they are slow."""
 _QUIETER = 0.97
 """More threads must be faster by this factor to be taken: a tie goes to fewer."""
 
@@ -70,6 +72,7 @@ class Timing:
     name: str
     threads: int
     repeats: int
+    """Calls in a sample; their median counts."""
     call_seconds: float
     """About how long one call takes."""
     seconds: list[float] = field(default_factory=list)
@@ -115,9 +118,10 @@ def race(runners: Sequence[Runner], effort: Effort) -> list[Timing]:
                 runner.set_threads(timing.threads)
                 if timing.call_seconds < _SLOW:
                     runner.call()  # untimed: fills caches, wakes this runner's threads, lets the last one's sleep
-                seconds = _timed(runner.call, timing.repeats)
-                spent[number] += seconds
-                timing.seconds.append(seconds / timing.repeats / runner.units)
+                calls = [_timed(runner.call) for _ in range(timing.repeats)]
+                spent[number] += sum(calls)
+                # The median: another process that gets the core in one of the calls must not count.
+                timing.seconds.append(statistics.median(calls) / runner.units)
             gc.collect()
     return timings
 
@@ -141,17 +145,16 @@ def _prepare(runner: Runner, effort: Effort) -> Timing:
     best_threads, best = counts[0], float("inf")
     for count in counts:
         runner.set_threads(count)
-        warm_up = _timed(runner.call, 1)
-        trials = 1 if warm_up > _SLOW else _THREAD_TRIALS
-        # The median: with more threads than idle cores a lucky call is fast and most are not.
-        typical = statistics.median(_timed(runner.call, 1) for _ in range(trials))
+        trials = 1 if _timed(runner.call) > _SLOW else _THREAD_TRIALS
+        # Not the fastest: with more threads than idle cores a lucky call is fast and most are not.
+        typical = statistics.median(_timed(runner.call) for _ in range(trials))
         if typical < best * _QUIETER:
             best_threads, best = count, typical
-    return Timing(runner.name, best_threads, max(1, round(effort.sample_seconds / best)), best)
+    fewest = 1 if best > _SLOW else _FEWEST_CALLS
+    return Timing(runner.name, best_threads, max(fewest, round(effort.sample_seconds / best)), best)
 
 
-def _timed(call: Callable[[], object], repeats: int) -> float:
+def _timed(call: Callable[[], object]) -> float:
     started = time.perf_counter()
-    for _ in range(repeats):
-        call()
+    call()
     return time.perf_counter() - started
