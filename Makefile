@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test check bench setup clean
+.PHONY: demo test test-browser test-cluster check bench setup clean
 
 demo: $(READY)  ## generate stories, train, answer a question, show the gates
 	@$(BIN)/qrn demo
@@ -12,13 +12,21 @@ demo: $(READY)  ## generate stories, train, answer a question, show the gates
 test: $(READY)  ## the default tests
 	$(BIN)/python -m pytest -n 2 --dist loadfile
 
+test-browser: $(READY)  ## the page, in a real browser (Debian: apt-get install chromium)
+	$(BIN)/pip install -q --disable-pip-version-check -c constraints.txt -e '.[browser]'
+	$(BIN)/python -m pytest -m browser
+
+test-cluster: $(READY)  ## a sweep on a Ray cluster of two nodes, one of which dies
+	$(BIN)/pip install -q --disable-pip-version-check -c constraints.txt -e '.[cluster]'
+	$(BIN)/python -m pytest -m cluster
+
 check: $(READY)  ## style and types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
 bench: $(READY)  ## speed, side by side with other ways to compute the same
-	$(BIN)/pip install -q -c constraints.txt -e '.[bench]'
+	$(BIN)/pip install -q --disable-pip-version-check -c constraints.txt -e '.[bench]'
 	$(BIN)/qrn bench
 
 setup: $(READY)

@@ -18,6 +18,8 @@ from query_reduction.training.data_parallel import Share
 __all__ = ["ParameterStack"]
 
 _EPSILON = 1e-10
+_BLOCK = 1 << 15
+"""Parameters updated at once: so few that all their numbers stay in a core's cache from one operation to the next."""
 
 
 class ParameterStack:
@@ -43,6 +45,9 @@ class ParameterStack:
                 for name, value in zip(self._names, values, strict=True)
             ]
         ).to(self._values)
+        buffers = (self._values, self._gradients, self._sums, self._decay)
+        self._blocks = list(zip(*(buffer.split(_BLOCK) for buffer in buffers), strict=True))
+        self._roots = torch.empty_like(self._values[:_BLOCK])
         views = zip(self._names, self._views(self._values), self._views(self._gradients), strict=True)
         for name, value, gradient in views:
             parameter = nn.Parameter(value)
@@ -64,9 +69,11 @@ class ParameterStack:
     @torch.no_grad()
     def step(self, learning_rate: float) -> None:
         """Adagrad with weight decay in the gradient, as L2 in the loss would give."""
-        self._gradients.addcmul_(self._values, self._decay)
-        self._sums.addcmul_(self._gradients, self._gradients)
-        self._values.addcdiv_(self._gradients, self._sums.sqrt().add_(_EPSILON), value=-learning_rate)
+        for values, gradients, sums, decay in self._blocks:
+            gradients.addcmul_(values, decay)
+            sums.addcmul_(gradients, gradients)
+            roots = torch.sqrt(sums, out=self._roots[: len(sums)]).add_(_EPSILON)
+            values.addcdiv_(gradients, roots, value=-learning_rate)
 
     def keep(self, positions: Iterable[int]) -> None:
         """Let all restarts but those at these positions of the stack go."""
