@@ -128,19 +128,22 @@ class ResponseHead:
 
     def scores(self, weights: Weights, reduced: Tensor, batch: Batch | None) -> Tensor:
         """Log-probabilities of all candidates: the whole tree is computed, one restart at a time to save memory."""
-        mentions = self._mentions(batch)
-        if not self.tree.partings:
+        tree = self.tree
+        if not tree.partings:
             return reduced.new_zeros(*reduced.shape[:2], 1)
-        return torch.stack([self._tree_scores(weights, r, reduced[r], mentions) for r in range(reduced.shape[0])])
+        mentions = self._mentions(batch)
+        features = None if mentions is None else mentions.of(tree.edge_word, tree.edge_parting).permute(1, 2, 0)
+        return torch.stack([self._tree_scores(weights, r, reduced[r], features).T for r in range(reduced.shape[0])])
 
-    def _tree_scores(self, weights: Weights, restart: int, reduced: Tensor, mentions: Mentions | None) -> Tensor:
+    def _tree_scores(self, weights: Weights, restart: int, reduced: Tensor, features: Tensor | None) -> Tensor:
         tree = self.tree
         word_rows = weights.answer_weight[restart]
-        scores = (reduced @ word_rows.T)[:, tree.edge_pair]
-        scores = scores + (word_rows[tree.edge_pair] * weights.answer_current[restart, tree.edge_current]).sum(1)
-        if mentions is not None:
-            importance = torch.einsum("bd,pkd->bpk", reduced, weights.answer_match[restart])[:, tree.edge_position]
-            scores = scores + (importance * mentions.of(tree.edge_word, tree.edge_parting)).sum(2)
+        scores = (word_rows @ reduced.T).index_select(0, tree.edge_pair)
+        currents = weights.answer_current[restart].index_select(0, tree.edge_current)
+        scores = scores + (word_rows.index_select(0, tree.edge_pair) * currents).sum(1, keepdim=True)
+        if features is not None:
+            importance = weights.answer_match[restart] @ reduced.T
+            scores = scores + (importance.index_select(0, tree.edge_position) * features).sum(1)
         return tree.log_probabilities(scores)
 
 

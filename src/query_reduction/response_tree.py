@@ -93,20 +93,24 @@ class ResponseTree:
             choices = torch.from_numpy(self._choice_of[taken[part]])
             yield self.partings[partings[part[0]]], torch.from_numpy(rows[part]), choices
 
-    def log_probabilities(self, scores: Float[Tensor, "batch edge"]) -> Float[Tensor, "batch answer"]:
-        """Scores of the choices at all partings to log-probabilities of the candidates."""
-        padded = torch.cat((scores, torch.full_like(scores[:, :1], -torch.inf)), dim=1)
-        totals = torch.cat([padded[:, block].logsumexp(2) for block in self._blocks], dim=1)
-        steps = scores - totals[:, self._total_of_edge]
+    def log_probabilities(self, scores: Float[Tensor, "edge batch"]) -> Float[Tensor, "answer batch"]:
+        """Scores of the choices at all partings to log-probabilities of the candidates.
+
+        Edges come first: picking some of them then copies whole rows, many times faster than picking columns.
+        """
+        padded = torch.cat((scores, torch.full_like(scores[:1], -torch.inf)))
+        totals = torch.cat(
+            [padded.index_select(0, block.flatten()).unflatten(0, block.shape).logsumexp(1) for block in self._blocks]
+        )
+        steps = scores - totals.index_select(0, self._total_of_edge)
         reached: list[Tensor] = []
-        before = steps.new_zeros(steps.shape[0], 1)
+        before = steps.new_zeros(1, steps.shape[1])
         offset = 0
         for first, last in self._levels:
-            parents = self._parents[first:last] - offset
-            before = steps[:, first:last] + before[:, parents]
+            before = steps[first:last] + before.index_select(0, self._parents[first:last] - offset)
             offset = first
             reached.append(before)
-        return torch.cat(reached, dim=1)[:, self._last_edge]
+        return torch.cat(reached).index_select(0, self._last_edge)
 
     def _part(self, node: _Node) -> Iterator[_Node]:
         """Follow the way from a node to where it parts; yield the nodes below."""

@@ -115,7 +115,7 @@ def test_probabilities_of_all_candidates_add_up(candidates: list[tuple[str, ...]
         assert edges == 0
         return
     scores = torch.randn(3, edges, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
-    log_probabilities = tree.log_probabilities(scores)
+    log_probabilities = tree.log_probabilities(scores.T).T
     assert log_probabilities.shape == (3, len(candidates))
     torch.testing.assert_close(log_probabilities.exp().sum(1), torch.ones(3, dtype=torch.float64))
     # The ways walked in training find the same probabilities.

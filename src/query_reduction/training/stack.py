@@ -1,15 +1,18 @@
 """The parameters of a stack of restarts in one flat buffer, and Adagrad over it.
 
-One buffer means one optimiser step is four tensor operations, however many parameters and restarts there are.
+One buffer means one optimiser step is a few passes over memory, however many parameters and restarts there are.
 The network's parameters are views into it, and so are their gradients.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import groupby
+from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
+from torch.optim.adagrad import adagrad
 
 from query_reduction.config import ModelConfig
 from query_reduction.model import QueryReductionNetwork
@@ -18,8 +21,17 @@ from query_reduction.training.data_parallel import Share
 __all__ = ["ParameterStack"]
 
 _EPSILON = 1e-10
-_BLOCK = 1 << 15
-"""Parameters updated at once: so few that all their numbers stay in a core's cache from one operation to the next."""
+
+
+class _Run(NamedTuple):
+    """Parameters that are updated together."""
+
+    decay: float
+    values: Tensor
+    gradients: Tensor
+    sums: Tensor
+    step: Tensor
+    """What PyTorch counts steps with; only a falling learning rate would need it."""
 
 
 class ParameterStack:
@@ -39,20 +51,23 @@ class ParameterStack:
         self._values = torch.cat([value.reshape(-1) for value in values])
         self._sums = torch.cat([total.reshape(-1) for total in sums])
         self._gradients = torch.zeros_like(self._values)
-        self._decay = torch.cat(
-            [
-                torch.full((value.numel(),), self._l2 * _uses(name, self._network.config, self._count_per_use))
-                for name, value in zip(self._names, values, strict=True)
-            ]
-        ).to(self._values)
-        buffers = (self._values, self._gradients, self._sums, self._decay)
-        self._blocks = list(zip(*(buffer.split(_BLOCK) for buffer in buffers), strict=True))
-        self._roots = torch.empty_like(self._values[:_BLOCK])
+        self._runs = self._runs_of_like_decay()
         views = zip(self._names, self._views(self._values), self._views(self._gradients), strict=True)
         for name, value, gradient in views:
             parameter = nn.Parameter(value)
             parameter.grad = gradient
             setattr(self._network, name, parameter)
+
+    def _runs_of_like_decay(self) -> list[_Run]:
+        """Neighbours in the buffers with the same weight decay are updated in one go."""
+        uses = [_uses(name, self._network.config, self._count_per_use) for name in self._names]
+        alike = [list(run) for _, run in groupby(range(len(uses)), key=uses.__getitem__)]
+        sizes = [sum(self._shapes[number].numel() for number in run) for run in alike]
+        buffers = (buffer.split(sizes) for buffer in (self._values, self._gradients, self._sums))
+        return [
+            _Run(self._l2 * uses[run[0]], values, gradients, sums, torch.zeros(()))
+            for run, values, gradients, sums in zip(alike, *buffers, strict=True)
+        ]
 
     def _views(self, flat: Tensor) -> list[Tensor]:
         pieces = flat.split([shape.numel() for shape in self._shapes])
@@ -69,11 +84,19 @@ class ParameterStack:
     @torch.no_grad()
     def step(self, learning_rate: float) -> None:
         """Adagrad with weight decay in the gradient, as L2 in the loss would give."""
-        for values, gradients, sums, decay in self._blocks:
-            gradients.addcmul_(values, decay)
-            sums.addcmul_(gradients, gradients)
-            roots = torch.sqrt(sums, out=self._roots[: len(sums)]).add_(_EPSILON)
-            values.addcdiv_(gradients, roots, value=-learning_rate)
+        for run in self._runs:
+            adagrad(
+                [run.values],
+                [run.gradients],
+                [run.sums],
+                [run.step],
+                fused=run.values.device.type == "cpu",
+                lr=learning_rate,
+                weight_decay=run.decay,
+                lr_decay=0.0,
+                eps=_EPSILON,
+                maximize=False,
+            )
 
     def keep(self, positions: Iterable[int]) -> None:
         """Let all restarts but those at these positions of the stack go."""
