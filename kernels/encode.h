@@ -29,7 +29,8 @@ QRN_INLINE void sum_row(const EncoderCall& call, int64_t row, const Columns<T, V
 #pragma GCC unroll 4
   for (int j = 0; j < Count; ++j) {
     const int64_t k = columns.at[j];
-    put<V>(to + row * call.dim + k, get<V>(still + k) * sum[j] + get<V>(moving + k) * placed[j]);
+    const V before = call.adding ? get<V>(to + row * call.dim + k) : V{};
+    put<V>(to + row * call.dim + k, before + (get<V>(still + k) * sum[j] + get<V>(moving + k) * placed[j]));
   }
 }
 

@@ -1,4 +1,5 @@
 // The C interface: chooses the variant for this processor, checks what only native code can check cheaply.
+#include <algorithm>
 #include <cstring>
 #include <new>
 #include <vector>
@@ -25,7 +26,6 @@ namespace qrn {
 QRN_VARIANTS(QRN_DECLARE)
 
 namespace {
-
 
 bool runs_here(const char* variant) {
 #if defined(__x86_64__)
@@ -69,6 +69,9 @@ ScanCall with_threads(const ScanCall& call) {
   adjusted.threads = threads_for(8.0 * double(call.batch) * double(call.time) * double(call.dim), call.threads);
   return adjusted;
 }
+
+// The gradient of a word gathers rows from all over the table; of so many sentences they are still in the cache.
+constexpr int64_t kSentencesAtOnce = 4096;
 
 template <class Body> int guarded(Body body) {
   try {
@@ -164,17 +167,28 @@ QRN_EXPORT int qrn_read_backward(const ReaderCall* call, const ReaderCall* gradi
 QRN_EXPORT int qrn_encode(const EncoderCall* call, int twice, int backward, const int64_t* words, int64_t sentences,
                           int64_t row, int64_t vocabulary, int64_t longest) {
   return guarded([&]() -> int {
-    WordLists lists;
-    const Status status = lists.gather(words, sentences, row, vocabulary, longest);
-    if (status != kDone) return status;
-    if (backward) lists = lists.by_word(vocabulary);
-    EncoderCall full = *call;
-    full.rows = backward ? vocabulary : sentences;
-    full.first = lists.first.data();
-    full.index = lists.index.data();
-    full.place = lists.place.data();
-    full.threads = threads_for(4.0 * double(call->restarts) * double(lists.index.size()) * double(call->dim), call->threads);
-    return kernels(twice).encode(full);
+    const int64_t row_bytes = call->dim * int64_t(twice ? sizeof(double) : sizeof(float));
+    int64_t start = 0;
+    do {  // also with no sentence at all: the gradient must be cleared
+      const int64_t count = std::min(sentences - start, kSentencesAtOnce);
+      WordLists lists;
+      Status status = lists.gather(words + start * row, count, row, vocabulary, longest);
+      if (status != kDone) return status;
+      if (backward) lists = lists.by_word(vocabulary);
+      EncoderCall part = *call;
+      Stacked& of_sentences = backward ? part.from : part.to;
+      of_sentences.start = static_cast<char*>(of_sentences.start) + start * row_bytes;
+      part.rows = backward ? vocabulary : count;
+      part.adding = backward && start > 0;
+      part.first = lists.first.data();
+      part.index = lists.index.data();
+      part.place = lists.place.data();
+      part.threads = threads_for(4.0 * double(call->restarts) * double(lists.index.size()) * double(call->dim), call->threads);
+      status = kernels(twice).encode(part);
+      if (status != kDone) return status;
+      start += count;
+    } while (start < sentences);
+    return kDone;
   });
 }
 

@@ -1,5 +1,6 @@
 #include "pool.h"
 
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <cstdlib>
@@ -178,7 +179,14 @@ Pool& pool() {
 
 constexpr size_t kHeader = 64, kAlignment = 64, kMostKept = 8;
 constexpr size_t kLargePage = size_t(2) << 20;
-constexpr size_t kMostBytesKept = size_t(256) << 20;
+constexpr size_t kLarge = 16 * kLargePage;  // rounding up to large pages must not cost much
+
+// An eighth of the machine's memory: fresh pages for every step would make long stories cost more a sentence.
+size_t most_bytes_kept() {
+  static const size_t most =
+      std::max(size_t(256) << 20, size_t(sysconf(_SC_PHYS_PAGES)) / 8 * size_t(sysconf(_SC_PAGESIZE)));
+  return most;
+}
 
 std::mutex blocks_guard;
 std::vector<char*>& kept_blocks() {
@@ -220,7 +228,7 @@ void* acquire_block(size_t bytes) {
       return block + kHeader;
     }
   }
-  const bool large = bytes >= kLargePage;
+  const bool large = bytes >= kLarge;
   if (large) bytes = (bytes + kLargePage - 1) / kLargePage * kLargePage;
   char* const block = static_cast<char*>(std::aligned_alloc(large ? kLargePage : kAlignment, bytes));
   if (block == nullptr) return nullptr;
@@ -240,7 +248,7 @@ void release_block(void* start) {
     size_t total = 0;
     for (char* kept : blocks) total += size_of(kept);
     // Oldest first: what was just in use is the likeliest to fit again.
-    while (blocks.size() > kMostKept || (total > kMostBytesKept && !blocks.empty())) {
+    while (blocks.size() > kMostKept || (total > most_bytes_kept() && !blocks.empty())) {
       total -= size_of(blocks.front());
       dropped.push_back(blocks.front());
       blocks.erase(blocks.begin());

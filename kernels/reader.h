@@ -38,7 +38,7 @@ enum Status : int { kDone = 0, kBadLength = 1, kBadSentence = 2, kBadWord = 3, k
 // Row r of `to` is a weighted sum of the rows index[first[r]] … of `from`; see encode.h. The lists are made by the
 // library from the words of the sentences, sentence by sentence or, for the gradient, word by word.
 struct EncoderCall {
-  int64_t restarts, rows, dim, threads;
+  int64_t restarts, rows, dim, threads, adding;  // adding: to what is in `to` already
   Stacked from, to;
   const int64_t* first;
   const int32_t* index;

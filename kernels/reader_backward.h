@@ -277,8 +277,8 @@ void first_similarity_gradient(int64_t rows, int64_t width, const T* table, cons
         add_to<T>(weight_sum[g] + i, load(question + i) * x_sum[g][j]);
         into_question += load(weight[g] + i) * x_sum[g][j];
       }
-      store<T>(question_gradient + i, into_question);
-      store<T>(product_gradient + i, gradient_sum[j]);
+      add_to<T>(question_gradient + i, into_question);
+      add_to<T>(product_gradient + i, gradient_sum[j]);
     }
   });
 }

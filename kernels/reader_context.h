@@ -13,6 +13,9 @@ namespace QRN_VARIANT {
 constexpr int kGates = 3;
 // Rows of the sentence table that one task multiplies.
 constexpr int64_t kTableRows = 64;
+// Rows of a long story that go through all steps of a layer that do not run along time before the next ones do, so
+// that they are still in the cache.
+constexpr int64_t kRowsAtOnce = 256;
 
 // Gives out consecutive pieces of a block; from a null block it only counts.
 template <class T> struct Carver {

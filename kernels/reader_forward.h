@@ -1,6 +1,7 @@
 // Reading: every layer's gates, candidates and states for a group of examples, all in the cache.
 #pragma once
 
+#include <algorithm>
 #include <type_traits>
 
 #include "reader_context.h"
@@ -253,8 +254,11 @@ template <class T> void read_group(const Context<T>& context, int64_t restart, i
         finish_candidates<T>(group.length(e), width, scratch.question_product + e * width, weights.sentence_product,
                              group.table_row + group.start(e), rows.candidate + group.start(e) * width);
     } else {
-      multiply_packed<T>(group.rows, d, scratch.query, weights.candidate_query, rows.candidate, width, false);
-      finish_candidates<T>(group.rows, width, nullptr, weights.sentence_product, group.table_row, rows.candidate);
+      for (int64_t from = 0; from < group.rows; from += kRowsAtOnce) {
+        const int64_t count = std::min(kRowsAtOnce, group.rows - from), at = from * width;
+        multiply_packed<T>(count, d, scratch.query + at, weights.candidate_query, rows.candidate + at, width, false);
+        finish_candidates<T>(count, width, nullptr, weights.sentence_product, group.table_row + from, rows.candidate + at);
+      }
     }
     // Equations 1 and 5.
     score_gates<T>(context, group, layer, restart, weights, rows, scratch);

@@ -1,6 +1,8 @@
 // The gradient of a whole reader call: chunks of groups side by side, then their sums in a fixed order.
 #pragma once
 
+#include <algorithm>
+
 #include "reader_backward.h"
 
 namespace qrn {
@@ -41,17 +43,24 @@ void unit_gradient(const Context<T>& context, const Group& group, int64_t restar
                    const UnitWeights<T>& weights, BackwardScratch<T>& scratch, const ChunkSums<T>& sums,
                    const typename ChunkSums<T>::Unit& unit) {
   const int64_t width = context.width, d = context.d;
-  multiply_packed<T>(group.rows, d, scratch.gradient, weights.candidate_query, scratch.next_gradient, width, false);
-  multiply_transposed<T>(d, group.rows, scratch.query, scratch.gradient, unit.candidate_query, width);
-  if (context.call.vector) {
-    similarity_gradient_vector<T>(context, restart, weights, gates, group.rows, group.table_row, scratch.query, width, 0,
-                                  scratch, sums.table, scratch.next_gradient);
-    for (int64_t t = 0; t < group.rows; ++t)
-      add_rows<T>(1, width, scratch.gradient + t * width, unit.sentence_product + group.table_row[t] * width);
-  } else {
-    const auto body = gates == 1 ? similarity_gradient<T, 1> : similarity_gradient<T, kGates>;
-    body(group.rows, width, context.table(restart), group.table_row, scratch.query, weights.gate_weight, scratch.gradient,
-         scratch.score_gradient, sums.table, unit.sentence_product, unit.gate_weight, scratch.next_gradient);
+  for (int64_t from = 0; from < group.rows; from += kRowsAtOnce) {
+    const int64_t rows = std::min(kRowsAtOnce, group.rows - from), at = from * width;
+    const int32_t* const table_row = group.table_row + from;
+    const T* const gradient = scratch.gradient + at;
+    multiply_packed<T>(rows, d, gradient, weights.candidate_query, scratch.next_gradient + at, width, false);
+    multiply_transposed<T>(d, rows, scratch.query + at, gradient, unit.candidate_query, width);
+    if (context.call.vector) {
+      similarity_gradient_vector<T>(context, restart, weights, gates, rows, table_row, scratch.query + at, width, from,
+                                    scratch, sums.table, scratch.next_gradient + at);
+      for (int64_t t = 0; t < rows; ++t)
+        add_rows<T>(1, width, gradient + t * width, unit.sentence_product + table_row[t] * width);
+    } else {
+      const T* score_gradient[kGates];
+      for (int g = 0; g < kGates; ++g) score_gradient[g] = scratch.score_gradient[g] + from;
+      const auto body = gates == 1 ? similarity_gradient<T, 1> : similarity_gradient<T, kGates>;
+      body(rows, width, context.table(restart), table_row, scratch.query + at, weights.gate_weight, gradient,
+           score_gradient, sums.table, unit.sentence_product, unit.gate_weight, scratch.next_gradient + at);
+    }
   }
 }
 
@@ -66,20 +75,22 @@ void first_unit_gradient(const Context<T>& context, const Group& group, int64_t 
     const T* const question = scratch.question + e * width;
     T* const into_question = scratch.question_gradient + e * width;
     T* const into_product = scratch.product_gradient + e * width;
+    for (int64_t i = 0; i < width; ++i) into_question[i] = into_product[i] = T(0);
     if (context.call.vector) {
-      for (int64_t i = 0; i < width; ++i) into_question[i] = into_product[i] = T(0);
       similarity_gradient_vector<T>(context, restart, weights, gates, length, group.table_row + start, question, 0, start,
                                     scratch, sums.table, into_question);
       for (int64_t t = start; t < start + length; ++t)
         add_rows<T>(1, width, scratch.gradient + t * width, unit.sentence_product + group.table_row[t] * width);
       add_rows<T>(length, width, scratch.gradient + start * width, into_product);
     } else {
-      const T* score_gradient[kGates];
-      for (int g = 0; g < kGates; ++g) score_gradient[g] = scratch.score_gradient[g] + start;
       const auto body = gates == 1 ? first_similarity_gradient<T, 1> : first_similarity_gradient<T, kGates>;
-      body(length, width, context.table(restart), group.table_row + start, question, weights.gate_weight,
-           scratch.gradient + start * width, score_gradient, sums.table, unit.sentence_product, unit.gate_weight,
-           into_question, into_product);
+      for (int64_t from = start; from < start + length; from += kRowsAtOnce) {
+        const T* score_gradient[kGates];
+        for (int g = 0; g < kGates; ++g) score_gradient[g] = scratch.score_gradient[g] + from;
+        body(std::min(kRowsAtOnce, start + length - from), width, context.table(restart), group.table_row + from, question,
+             weights.gate_weight, scratch.gradient + from * width, score_gradient, sums.table, unit.sentence_product,
+             unit.gate_weight, into_question, into_product);
+      }
     }
   }
   multiply_packed<T>(group.examples, d, scratch.product_gradient, weights.candidate_query, scratch.question_gradient, width,

@@ -123,6 +123,13 @@ def test_equals_composed_network(
     Case(config, dtype, restarts=restarts, sentences=sentences, lengths=tuple(lengths), seed=seed).compare()
 
 
+@pytest.mark.parametrize("vector", [False, True])
+def test_long_stories_are_read_in_blocks(vector: bool) -> None:
+    # Longer than the blocks of rows that stay in the cache together; more sentences than are encoded at once.
+    config = ModelConfig(layers=3, dimension=9, vector_gates=vector)
+    Case(config, sentences=4500, lengths=(700, 3, 256, 257)).compare()
+
+
 @pytest.mark.parametrize("dimension", [50, 64, 200])
 @pytest.mark.parametrize("vector", [False, True])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)

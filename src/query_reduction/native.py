@@ -67,10 +67,10 @@ class ReaderCall(Structure):
 
 
 class EncoderCall(Structure):
-    """``EncoderCall`` of ``kernels/reader.h``; rows and lists are filled in by the library."""
+    """``EncoderCall`` of ``kernels/reader.h``; rows, adding and lists are filled in by the library."""
 
     _fields_ = (
-        *_fields("restarts rows dim threads", c_int64),
+        *_fields("restarts rows dim threads adding", c_int64),
         *_fields("source target", Stacked),
         *_fields("first index place", c_void_p),
     )

@@ -42,7 +42,7 @@ class Effort:
     """A runner whose single call is expected to take longer is left out."""
 
 
-FULL = Effort(rounds=15, fewest_rounds=3, sample_seconds=0.02, runner_seconds=4.0, slowest_call=6.0)
+FULL = Effort(rounds=15, fewest_rounds=3, sample_seconds=0.02, runner_seconds=1.5, slowest_call=2.0)
 QUICK = Effort(rounds=4, fewest_rounds=2, sample_seconds=0.004, runner_seconds=0.4, slowest_call=0.5)
 
 
