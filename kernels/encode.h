@@ -26,11 +26,14 @@ QRN_INLINE void sum_row(const EncoderCall& call, int64_t row, const Columns<T, V
       placed[j] += place * value;
     }
   }
+  T* const there = to + row * call.dim;
+  V before[Count] = {};  // all read before any is written: the last vector may overlap its neighbour
+  if (call.adding)
+    for (int j = 0; j < Count; ++j) before[j] = get<V>(there + columns.at[j]);
 #pragma GCC unroll 4
   for (int j = 0; j < Count; ++j) {
     const int64_t k = columns.at[j];
-    const V before = call.adding ? get<V>(to + row * call.dim + k) : V{};
-    put<V>(to + row * call.dim + k, before + (get<V>(still + k) * sum[j] + get<V>(moving + k) * placed[j]));
+    put<V>(there + k, before[j] + (get<V>(still + k) * sum[j] + get<V>(moving + k) * placed[j]));
   }
 }
 
