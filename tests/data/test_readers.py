@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from query_reduction.data import babi, jsonl
-from query_reduction.data.babi import Problem
+from query_reduction.data.lines import Problem
 from query_reduction.data.readers import read_file, scan_file
 from query_reduction.data.stories import Question, Story
 from query_reduction.errors import InputError
@@ -47,7 +47,7 @@ def test_any_language(tmp_path: Path) -> None:
         (b"1 Mary left.\n2 Who?\tMary\tone\n", 2, "supporting fact 'one'"),
         (b"1 Mary left.\n2 Who?\t\t1\n", 2, "without an answer"),
         (b"1 Mary left.\n2 \tMary\t1\n", 2, "empty question"),
-        (b"Mary left.\n", 1, "expected 'NUMBER sentence'"),
+        (b"Mary left.\n", 1, "expected 'NUMBER text'"),
         (b"1\n", 1, "empty sentence"),
         (b"\x00\x01\x02\x03", 0, "binary"),
         (b"\xff\xfe\xfa\xfb", 0, "not UTF-8"),

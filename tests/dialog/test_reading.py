@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from query_reduction.data.babi import Problem
 from query_reduction.data.dialog import (
     SILENCE,
     find_dialog_files,
@@ -17,6 +16,7 @@ from query_reduction.data.dialog import (
     scan_dialogs,
     speakers,
 )
+from query_reduction.data.lines import Problem
 from query_reduction.data.readers import read_file
 from query_reduction.data.sources import load_parts
 from query_reduction.data.stories import Question, Story

@@ -11,8 +11,8 @@ import tyro
 
 from query_reduction import worlds
 from query_reduction.cli.output import console, notes, print_json
-from query_reduction.data.babi import Problem
 from query_reduction.data.fetch import DATASETS, cache_folder, fetch
+from query_reduction.data.lines import Problem
 from query_reduction.data.readers import scan_file
 from query_reduction.data.sources import parse_tasks
 from query_reduction.data.stories import Story

@@ -16,23 +16,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from query_reduction.data.lines import Problem, numbered_lines
 from query_reduction.data.stories import Question, Story
 
-__all__ = ["Problem", "find_task_files", "format_stories", "scan_lines", "task_of", "text_lines"]
+__all__ = ["find_task_files", "format_stories", "scan_lines", "task_of"]
 
 _TASK_FILE = re.compile(r"qa(\d+)_.*_(train|valid|test)\.txt$")
-
-
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """Something wrong in a file, with its place."""
-
-    path: Path
-    line: int
-    what: str
-
-    def __str__(self) -> str:
-        return f"{self.path}:{self.line}: {self.what}" if self.line else f"{self.path}: {self.what}"
 
 
 @dataclass(slots=True)
@@ -51,46 +40,16 @@ def scan_lines(path: Path, problems: list[Problem], *, stop_at_first: bool = Fal
     """Yield the stories of a file and append what is wrong with it to ``problems``."""
     task = task_of(path)
     story = _StoryBeingRead()
-    last_number = 0
-    for line_number, line in enumerate(text_lines(path, problems), start=1):
-        if stop_at_first and problems:
-            return
-        if not line.strip():
-            continue
-        first_word, _, text = line.lstrip().partition(" ")
-        if not first_word.isdecimal():
-            problems.append(Problem(path, line_number, f"expected 'NUMBER sentence', found {line[:40]!r}"))
-            continue
-        number = int(first_word[:12])
+    for place, number, text in numbered_lines(path, problems, stop_at_first=stop_at_first):
         if number == 1:
             if story.sentences or story.questions:
                 yield story.finish(task)
             story = _StoryBeingRead()
-        elif number != last_number + 1:
-            problems.append(
-                Problem(path, line_number, f"line number {number} after {last_number}: number lines 1, 2, 3, …")
-            )
-        last_number = number
         complaint = _take_line(story, number, text)
         if complaint:
-            problems.append(Problem(path, line_number, complaint))
+            problems.append(Problem(path, place, complaint))
     if story.sentences or story.questions:
         yield story.finish(task)
-
-
-def text_lines(path: Path, problems: list[Problem]) -> Iterator[str]:
-    """Lines without their ends (LF or CRLF), read one at a time; undecodable bytes are a problem, not a crash."""
-    try:
-        with path.open(encoding="utf-8-sig", newline=None) as file:
-            for line in file:
-                if "\0" in line:
-                    problems.append(Problem(path, 0, "binary data, not text"))
-                    return
-                yield line.rstrip("\n")
-    except UnicodeDecodeError:
-        problems.append(Problem(path, 0, "not UTF-8 text"))
-    except OSError as error:
-        problems.append(Problem(path, 0, error.strerror or "cannot be read"))
 
 
 def _take_line(story: _StoryBeingRead, number: int, text: str) -> str:

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from query_reduction.data.babi import Problem, text_lines
+from query_reduction.data.lines import Problem, numbered_lines, text_lines
 from query_reduction.data.stories import Question, Story
 from query_reduction.errors import InputError
 
@@ -97,34 +97,20 @@ def _scan_text(path: Path, problems: list[Problem], stop_at_first: bool) -> Iter
     match = _TASK_FILE.search(path.name)
     task = match[1] if match else ""
     dialog = _DialogBeingRead()
-    last_number = 0
-    for line_number, line in enumerate(text_lines(path, problems), start=1):
-        if stop_at_first and problems:
-            return
-        if not line.strip():
-            continue
-        first_word, _, text = line.lstrip().partition(" ")
-        if not first_word.isdecimal():
-            problems.append(Problem(path, line_number, f"expected 'NUMBER text', found {line[:40]!r}"))
-            continue
-        number = int(first_word[:12])
+    for place, number, text in numbered_lines(path, problems, stop_at_first=stop_at_first):
         if number == 1:
             if dialog.sentences:
                 yield dialog.finish(task)
             dialog = _DialogBeingRead()
-        elif number != last_number + 1:
-            what = f"line number {number} after {last_number}: number lines 1, 2, 3, … and begin each dialog at 1"
-            problems.append(Problem(path, line_number, what))
-        last_number = number
         user, tab, system = text.partition("\t")
         if not tab and not text.strip():
-            problems.append(Problem(path, line_number, "empty line in a dialog"))
+            problems.append(Problem(path, place, "empty line in a dialog"))
         elif not tab:
             dialog.row(text)
         elif "\t" in system:
-            problems.append(Problem(path, line_number, "more than one tab: a turn is 'user<TAB>system'"))
+            problems.append(Problem(path, place, "more than one tab: a turn is 'user<TAB>system'"))
         elif not system.strip():
-            problems.append(Problem(path, line_number, "a user's turn without the system's answer"))
+            problems.append(Problem(path, place, "a user's turn without the system's answer"))
         else:
             dialog.turn(user, system)
     if dialog.sentences:

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from query_reduction.data.babi import Problem, text_lines
+from query_reduction.data.lines import Problem, text_lines
 from query_reduction.data.stories import Question, Story
 
 __all__ = ["format_stories", "scan_lines"]

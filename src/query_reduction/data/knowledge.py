@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from query_reduction.data.babi import Problem, text_lines
+from query_reduction.data.lines import Problem, text_lines
 from query_reduction.data.slots import API_CALL
 from query_reduction.errors import InputError
 

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from query_reduction.data import babi, jsonl
-from query_reduction.data.babi import Problem
 from query_reduction.data.dialog import is_dialog_file, scan_dialogs
+from query_reduction.data.lines import Problem
 from query_reduction.data.stories import Story
 from query_reduction.errors import InputError
 

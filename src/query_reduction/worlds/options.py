@@ -14,7 +14,8 @@ class WorldOptions:
     """Sizes of the worlds; ``None`` means as in the published data."""
 
     sentences: int | None = None
-    """Sentences a story has, questions spread evenly; it goes on a little where nothing can be asked yet."""
+    """Sentences a story has; it goes on a little where nothing can be asked yet. Questions are spread evenly where
+    a story can be interrupted, and stand at its end in the other tasks (4, 15 to 19)."""
     people: int | None = None
     """People who take part."""
     places: int | None = None

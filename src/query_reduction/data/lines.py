@@ -1,0 +1,66 @@
+"""Text files line by line: what is wrong with one is noted with its place, never a crash."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+__all__ = ["NumberedLine", "Problem", "numbered_lines", "text_lines"]
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something wrong in a file, with its place."""
+
+    path: Path
+    line: int
+    what: str
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.line}: {self.what}" if self.line else f"{self.path}: {self.what}"
+
+
+class NumberedLine(NamedTuple):
+    """A line that begins with a number."""
+
+    place: int
+    """Which line of the file it is."""
+    number: int
+    """The number it begins with; 1 begins a new story."""
+    text: str
+
+
+def numbered_lines(path: Path, problems: list[Problem], *, stop_at_first: bool) -> Iterator[NumberedLine]:
+    """The lines of a bAbI file, numbered 1, 2, 3, … anew for every story; others are noted in ``problems``."""
+    last = 0
+    for place, line in enumerate(text_lines(path, problems), start=1):
+        if stop_at_first and problems:
+            return
+        if not line.strip():
+            continue
+        first_word, _, text = line.lstrip().partition(" ")
+        if not first_word.isdecimal():
+            problems.append(Problem(path, place, f"expected 'NUMBER text', found {line[:40]!r}"))
+            continue
+        number = int(first_word[:12])
+        if number not in (1, last + 1):
+            problems.append(Problem(path, place, f"line number {number} after {last}: number lines 1, 2, 3, …"))
+        last = number
+        yield NumberedLine(place, number, text)
+
+
+def text_lines(path: Path, problems: list[Problem]) -> Iterator[str]:
+    """Lines without their ends (LF or CRLF), read one at a time; undecodable bytes are a problem, not a crash."""
+    try:
+        with path.open(encoding="utf-8-sig", newline=None) as file:
+            for line in file:
+                if "\0" in line:
+                    problems.append(Problem(path, 0, "binary data, not text"))
+                    return
+                yield line.rstrip("\n")
+    except UnicodeDecodeError:
+        problems.append(Problem(path, 0, "not UTF-8 text"))
+    except OSError as error:
+        problems.append(Problem(path, 0, error.strerror or "cannot be read"))
