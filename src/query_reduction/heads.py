@@ -106,24 +106,30 @@ class ResponseHead:
     def losses(self, weights: Weights, reduced: Tensor, batch: Batch) -> Tensor:
         """Only the classifiers on the ways to the right responses are computed."""
         mentions = self._mentions(batch)
-        losses = reduced.new_zeros(reduced.shape[:2])
-        ways = list(self.tree.ways(batch.answers))
-        if not ways:
-            return losses
+        narrow, wide = self.tree.ways(batch.answers)
         # One look-up for all partings: its gradient is one pass over the weights, not one a parting.
-        sizes = [len(parting.pairs) for parting, _, _ in ways]
-        all_rows = weights.answer_weight.index_select(1, torch.cat([parting.pairs for parting, _, _ in ways]))
-        currents = weights.answer_current.index_select(1, torch.tensor([parting.current for parting, _, _ in ways]))
-        word_rows = torch.split(all_rows.transpose(1, 2), sizes, dim=2)
-        for at, (parting, rows, choices) in enumerate(ways):
+        pairs = [narrow.pairs.flatten(), *(way.parting.pairs for way in wide)]
+        all_rows = weights.answer_weight.index_select(1, torch.cat(pairs))
+        word_rows = torch.split(all_rows, [len(part) for part in pairs], dim=1)
+        current = torch.cat((narrow.currents, torch.tensor([way.parting.current for way in wide], dtype=torch.int64)))
+        currents = weights.answer_current.index_select(1, current)
+        met = len(narrow.rows)
+
+        query = reduced.index_select(1, narrow.rows)
+        scores = torch.einsum("rnd,rnwd->rnw", query + currents[:, :met], word_rows[0].unflatten(1, narrow.pairs.shape))
+        if mentions is not None:
+            importance = torch.einsum("rnd,rnkd->rnk", query, weights.answer_match.index_select(1, narrow.positions))
+            scores = scores + (importance[:, :, None] * mentions.of_each(narrow.words, narrow.rows)).sum(3)
+        scores = scores.masked_fill(narrow.absent, -torch.inf)
+        losses = _add_cross_entropy(reduced.new_zeros(reduced.shape[:2]), narrow.rows, scores, narrow.choices)
+
+        for number, (parting, rows, choices) in enumerate(wide):
             query = reduced.index_select(1, rows)
-            scores = (query + currents[:, at, None]) @ word_rows[at]
+            scores = (query + currents[:, met + number, None]) @ word_rows[1 + number].transpose(1, 2)
             if mentions is not None:
                 importance = query @ weights.answer_match[:, parting.position].transpose(1, 2)
                 scores = scores + (importance[:, :, None] * mentions.of(parting.words, rows=rows)).sum(3)
-            targets = choices.expand(scores.shape[0], -1)
-            cross_entropy = functional.cross_entropy(scores.transpose(1, 2), targets, reduction="none")
-            losses = losses.index_add(1, rows, cross_entropy)
+            losses = _add_cross_entropy(losses, rows, scores, choices)
         return losses
 
     def scores(self, weights: Weights, reduced: Tensor, batch: Batch | None) -> Tensor:
@@ -145,6 +151,12 @@ class ResponseHead:
             importance = weights.answer_match[restart] @ reduced.T
             scores = scores + (importance.index_select(0, tree.edge_position) * features).sum(1)
         return tree.log_probabilities(scores)
+
+
+def _add_cross_entropy(losses: Tensor, rows: Tensor, scores: Tensor, choices: Tensor) -> Tensor:
+    """Losses with those of one classifier, or many, added to the rows that met it."""
+    targets = choices.expand(scores.shape[0], -1)
+    return losses.index_add(1, rows, functional.cross_entropy(scores.transpose(1, 2), targets, reduction="none"))
 
 
 class SlotHead:

@@ -55,3 +55,11 @@ class Mentions:
             highest = torch.zeros(shape, dtype=last.dtype).scatter_reduce_(1, group.expand_as(last), last, "amax")
             latest = highest[:, group]
         return torch.stack((last > 0, (last > 0) & (last == latest)), dim=2).float()
+
+    def of_each(self, words: Int[Tensor, "row word"], rows: Int[Tensor, "row"]) -> Float[Tensor, "row word 2"]:
+        """The features of each row's own words, in its story; all of a row could stand in the same place."""
+        rows = rows[:, None]
+        if self._kind == "paper":
+            return torch.stack((self._context[rows, words] > 0, self._question[rows, words]), dim=2).float()
+        last = self._last[rows, words]
+        return torch.stack((last > 0, (last > 0) & (last == last.amax(1, keepdim=True))), dim=2).float()

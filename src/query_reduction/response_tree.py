@@ -9,16 +9,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
+from numpy.typing import NDArray
 from torch import Tensor
 
-__all__ = ["Parting", "ResponseTree"]
+__all__ = ["NarrowChoices", "Parting", "ResponseTree", "Way"]
 
 _END = ""
 _NONE = -1
+_NARROW = 16
+"""A parting of at most so many words is filled up to this width, so that many can be computed as one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +36,28 @@ class Parting:
     """For each choice the number of its (position, word), below ``ResponseTree.pair_count``."""
     words: Int[Tensor, "choice"]
     """For each choice its word in the vocabulary, 0 where it is not there."""
+
+
+class Way(NamedTuple):
+    """A wide parting, the rows of a batch that meet it, and what each chooses there."""
+
+    parting: Parting
+    rows: Int[Tensor, "meeting"]
+    choices: Int[Tensor, "meeting"]
+
+
+class NarrowChoices(NamedTuple):
+    """All narrow partings the rows of a batch meet: each time one is met is an entry."""
+
+    rows: Int[Tensor, "meeting"]
+    choices: Int[Tensor, "meeting"]
+    positions: Int[Tensor, "meeting"]
+    currents: Int[Tensor, "meeting"]
+    pairs: Int[Tensor, "meeting 16"]
+    words: Int[Tensor, "meeting 16"]
+    """0 also where there is no choice."""
+    absent: Bool[Tensor, "meeting 16"]
+    """Where there is no choice."""
 
 
 @dataclass(slots=True)
@@ -80,18 +106,32 @@ class ResponseTree:
         """How many positions have a classifier, at most."""
         return max((parting.position for parting in self.partings), default=0) + 1
 
-    def ways(self, answers: Int[Tensor, "batch"]) -> Iterator[tuple[Parting, Tensor, Tensor]]:
-        """The partings on the ways to these answers: each with the rows that meet it, and what they choose there."""
+    def ways(self, answers: Int[Tensor, "batch"]) -> tuple[NarrowChoices, list[Way]]:
+        """The partings on the ways to these answers, with the rows that meet them, and what they choose there."""
         edges = self._edges_of_answer[answers.numpy()]
         rows, steps = np.nonzero(edges != _NONE)
         taken = edges[rows, steps]
-        partings = self._parting_of[taken]
-        order = np.argsort(partings, kind="stable")
+        partings, choices = self._parting_of[taken], self._choice_of[taken]
+        narrow = self._is_narrow[partings]
+        met = torch.from_numpy(partings[narrow])
+        # Narrow partings all have a row in these tables; those of wide ones are never looked at.
+        narrow_choices = NarrowChoices(
+            torch.from_numpy(rows[narrow]),
+            torch.from_numpy(choices[narrow]),
+            self._position_of[met],
+            self._current_of[met],
+            self._narrow_pairs[met],
+            self._narrow_words[met],
+            self._narrow_absent[met],
+        )
+        order = np.flatnonzero(~narrow)
+        order = order[np.argsort(partings[order], kind="stable")]
         bounds = np.flatnonzero(np.diff(partings[order], prepend=-1, append=-1))
-        for start, stop in pairwise(bounds):
-            part = order[start:stop]
-            choices = torch.from_numpy(self._choice_of[taken[part]])
-            yield self.partings[partings[part[0]]], torch.from_numpy(rows[part]), choices
+        parts = [order[start:stop] for start, stop in pairwise(bounds)]
+        return narrow_choices, [
+            Way(self.partings[partings[part[0]]], torch.from_numpy(rows[part]), torch.from_numpy(choices[part]))
+            for part in parts
+        ]
 
     def log_probabilities(self, scores: Float[Tensor, "edge batch"]) -> Float[Tensor, "answer batch"]:
         """Scores of the choices at all partings to log-probabilities of the candidates.
@@ -162,11 +202,25 @@ class ResponseTree:
             place[members] = placed + np.arange(len(members))
             placed += len(members)
         self._total_of_edge = torch.from_numpy(place[self._parting_of])
+        self._lay_out_narrow(widths)
         self.edge_parting = torch.from_numpy(self._parting_of)
         self.edge_pair = _joined([parting.pairs for parting in self.partings])
         self.edge_word = _joined([parting.words for parting in self.partings])
         self.edge_position = torch.from_numpy(np.repeat([parting.position for parting in self.partings], widths))
         self.edge_current = torch.from_numpy(np.repeat([parting.current for parting in self.partings], widths))
+
+    def _lay_out_narrow(self, widths: NDArray[np.int64]) -> None:
+        """Tables of all narrow partings, filled up to one width."""
+        self._is_narrow = widths <= _NARROW
+        self._position_of = torch.tensor([parting.position for parting in self.partings], dtype=torch.int64)
+        self._current_of = torch.tensor([parting.current for parting in self.partings], dtype=torch.int64)
+        self._narrow_pairs = torch.zeros(len(widths), _NARROW, dtype=torch.int64)
+        self._narrow_words = torch.zeros_like(self._narrow_pairs)
+        for number in np.flatnonzero(self._is_narrow):
+            parting = self.partings[number]
+            self._narrow_pairs[number, : len(parting.pairs)] = parting.pairs
+            self._narrow_words[number, : len(parting.words)] = parting.words
+        self._narrow_absent = torch.arange(_NARROW) >= torch.from_numpy(widths)[:, None]
 
 
 def _add(root: _Node, candidate: Sequence[str]) -> _Node:
