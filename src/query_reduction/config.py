@@ -126,7 +126,7 @@ PRESETS: dict[str, tuple[ModelConfig, Recipe]] = {
     "original-10k": (_ORIGINAL[0], replace(_ORIGINAL[1], batch=128, learning_rate=0.1, l2=0.0005)),
     "dialog": (
         replace(_ORIGINAL[0], head="responses", memory=100),
-        replace(_ORIGINAL[1], max_epochs=50, vocabulary="all"),
+        replace(_ORIGINAL[1], l2=0.0003, max_epochs=50, vocabulary="all"),
     ),
     "dialog-original": (
         replace(_ORIGINAL[0], head="slots", memory=100),
