@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import gc
 import json
 import multiprocessing
 import os
@@ -98,6 +99,7 @@ def _client(pipe: Any, port: int, model: str, seconds: float, connections: int) 
                 f"content-length: {len(body)}\r\n\r\n"
             )
             requests.append((head + body).encode())
+    gc.disable()  # its pauses would be taken for the server's
     pipe.send(asyncio.run(_ask_all(requests, port, seconds, connections)))
 
 
