@@ -72,11 +72,12 @@ def main() -> None:
         model = make(plan, published, chosen)
         path = chosen.out / f"{name}.safetensors"
         save_model(path, model)
-        if path.stat().st_size > size_limit(name):
+        size = path.stat().st_size
+        if size > size_limit(name):
             path.unlink()
-            raise InputError(f"{name} would be larger than {size_limit(name)} bytes; make the network smaller")
+            raise InputError(f"{name} would have {size} bytes, more than {size_limit(name)}: make the network smaller")
         print(
-            f"{name}: {path.stat().st_size} bytes, errors {model.card['errors']}, {time.monotonic() - begin:.0f} s",
+            f"{name}: {size} bytes, errors {model.card['errors']}, {time.monotonic() - begin:.0f} s",
             flush=True,
         )
 

@@ -6,7 +6,9 @@ what it scored). One file cannot be half replaced.
 
 from __future__ import annotations
 
+import base64
 import json
+import zlib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -28,6 +30,7 @@ __all__ = ["MODEL_FILE", "SavedModel", "load_model", "load_tensors", "save_model
 
 MODEL_FILE = "model.safetensors"
 _FORMAT = "query-reduction model 1"
+_LONGEST_TEXT = 200_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +84,22 @@ def save_model(path: Path, model: SavedModel) -> None:
         "card": json.dumps(dict(model.card), ensure_ascii=False),
     }
     if model.preparation is not None:
-        metadata["dialog"] = json.dumps(model.preparation.as_json(), ensure_ascii=False)
+        metadata["dialog"] = _squeeze(json.dumps(model.preparation.as_json(), ensure_ascii=False))
     save_tensors(path, model.weights, metadata)
+
+
+def _squeeze(text: str) -> str:
+    """The places of a knowledge base repeat each other: compressed they are a tenth."""
+    return base64.b85encode(zlib.compress(text.encode(), 9)).decode()
+
+
+def _unsqueeze(squeezed: str) -> str:
+    """What ``_squeeze`` made; a text that unfolds without end is an error."""
+    unfolding = zlib.decompressobj()
+    text = unfolding.decompress(base64.b85decode(squeezed), _LONGEST_TEXT)
+    if not unfolding.eof:
+        raise ValueError("a compressed text is cut short or too long")
+    return text.decode()
 
 
 def load_model(path: Path) -> SavedModel:
@@ -99,10 +116,12 @@ def load_model(path: Path) -> SavedModel:
         config = ModelConfig(**json.loads(metadata["config"]))
         fields = json.loads(metadata["vocabulary"])
         vocabulary = Vocabulary(**fields | {"words": tuple(fields["words"]), "answers": tuple(fields["answers"])})
-        preparation = Preparation.from_json(json.loads(metadata["dialog"])) if "dialog" in metadata else None
+        preparation = (
+            Preparation.from_json(json.loads(_unsqueeze(metadata["dialog"]))) if "dialog" in metadata else None
+        )
         model = SavedModel(config, vocabulary, weights, json.loads(metadata["card"]), preparation)
         network = model.network()
-    except (KeyError, TypeError, ValueError, RuntimeError) as error:
+    except (KeyError, TypeError, ValueError, RuntimeError, zlib.error) as error:
         raise InputError(f"{path}: weights and configuration do not fit ({str(error).splitlines()[0]})") from error
     if not all(torch.isfinite(weight).all() for weight in network.parameters()):
         raise InputError(f"{path}: holds weights that are not numbers (NaN or infinite)")
