@@ -25,7 +25,7 @@ SIZES = (
     Size(1, 1_000_000, 64),
 )
 """Gates of their own for every unit are the problem other packages solve; scalar gates are the network's default."""
-SIZES_QUICK = (Size(32, 64, 50), Size(8, 1024, 64))
+SIZES_QUICK = (Size(32, 64, 50), Size(32, 256, 64), Size(8, 1024, 64))
 
 _CURVE_STEPS = 16384
 CURVE = tuple(Size(max(1, _CURVE_STEPS // 4**k), 4**k, 64) for k in range(2, 11))
