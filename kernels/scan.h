@@ -11,6 +11,14 @@ namespace QRN_VARIANT {
 // Steps a block goes before the next block of the same rows has its turn, so that rows are still in the cache.
 constexpr int64_t kScanSteps = 64;
 
+// Smaller results lie in memory the allocator uses again: its pages are there already, and asking costs time.
+constexpr size_t kFreshBytes = size_t(32) << 20;
+
+template <class T> void expect_result(void* start, int64_t count) {
+  const size_t bytes = size_t(count) * sizeof(T);
+  if (bytes >= kFreshBytes) expect_writes(start, bytes);
+}
+
 // One example's arrays. Step s of its `length` steps is row first + s * direction.
 template <class T> struct ScanExample {
   int64_t dim, length, first, direction;
@@ -89,7 +97,7 @@ QRN_INLINE void scan_gradient_steps(const ScanExample<T>& e, const Columns<T, V,
 template <class T, bool Vector> void scan_forward_with(const ScanCall& call) {
   const ColumnBlocks<T> blocks(call.dim);
   const int64_t split = call.batch >= call.threads ? 1 : blocks.count;
-  expect_writes(call.out, size_t(call.batch * call.time * call.dim) * sizeof(T));
+  expect_result<T>(call.out, call.batch * call.time * call.dim);
   auto run = [&](int64_t task, int64_t) {
     const ScanExample<T> e(call, task / split);
     const int64_t first = split == 1 ? 0 : task % split, last = split == 1 ? blocks.count : first + 1;
@@ -110,8 +118,8 @@ template <class T, bool Vector> Status scan_backward_with(const ScanCall& call) 
   const bool parts = !Vector && split > 1;
   const Block memory(parts ? size_t(split * gates) * sizeof(T) : 1);
   if (memory.start == nullptr) return kNoMemory;
-  expect_writes(call.dv, size_t(gates * call.dim) * sizeof(T));
-  expect_writes(call.dz, size_t(gates * (Vector ? call.dim : 1)) * sizeof(T));
+  expect_result<T>(call.dv, gates * call.dim);
+  expect_result<T>(call.dz, gates * (Vector ? call.dim : 1));
   auto run = [&](int64_t task, int64_t) {
     const int64_t b = task / split;
     const ScanExample<T> e(call, b);
