@@ -16,6 +16,7 @@ constexpr int64_t kTableRows = 64;
 // Rows of a long story that go through all steps of a layer that do not run along time before the next ones do, so
 // that they are still in the cache.
 constexpr int64_t kRowsAtOnce = 256;
+QRN_INLINE int64_t rows_at_once(int64_t left) { return left < kRowsAtOnce ? left : kRowsAtOnce; }
 
 // Gives out consecutive pieces of a block; from a null block it only counts.
 template <class T> struct Carver {

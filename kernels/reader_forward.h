@@ -1,7 +1,6 @@
 // Reading: every layer's gates, candidates and states for a group of examples, all in the cache.
 #pragma once
 
-#include <algorithm>
 #include <type_traits>
 
 #include "reader_context.h"
@@ -255,7 +254,7 @@ template <class T> void read_group(const Context<T>& context, int64_t restart, i
                              group.table_row + group.start(e), rows.candidate + group.start(e) * width);
     } else {
       for (int64_t from = 0; from < group.rows; from += kRowsAtOnce) {
-        const int64_t count = std::min(kRowsAtOnce, group.rows - from), at = from * width;
+        const int64_t count = rows_at_once(group.rows - from), at = from * width;
         multiply_packed<T>(count, d, scratch.query + at, weights.candidate_query, rows.candidate + at, width, false);
         finish_candidates<T>(count, width, nullptr, weights.sentence_product, group.table_row + from, rows.candidate + at);
       }

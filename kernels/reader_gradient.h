@@ -1,8 +1,6 @@
 // The gradient of a whole reader call: chunks of groups side by side, then their sums in a fixed order.
 #pragma once
 
-#include <algorithm>
-
 #include "reader_backward.h"
 
 namespace qrn {
@@ -44,7 +42,7 @@ void unit_gradient(const Context<T>& context, const Group& group, int64_t restar
                    const typename ChunkSums<T>::Unit& unit) {
   const int64_t width = context.width, d = context.d;
   for (int64_t from = 0; from < group.rows; from += kRowsAtOnce) {
-    const int64_t rows = std::min(kRowsAtOnce, group.rows - from), at = from * width;
+    const int64_t rows = rows_at_once(group.rows - from), at = from * width;
     const int32_t* const table_row = group.table_row + from;
     const T* const gradient = scratch.gradient + at;
     multiply_packed<T>(rows, d, gradient, weights.candidate_query, scratch.next_gradient + at, width, false);
@@ -87,7 +85,7 @@ void first_unit_gradient(const Context<T>& context, const Group& group, int64_t 
       for (int64_t from = start; from < start + length; from += kRowsAtOnce) {
         const T* score_gradient[kGates];
         for (int g = 0; g < kGates; ++g) score_gradient[g] = scratch.score_gradient[g] + from;
-        body(std::min(kRowsAtOnce, start + length - from), width, context.table(restart), group.table_row + from, question,
+        body(rows_at_once(start + length - from), width, context.table(restart), group.table_row + from, question,
              weights.gate_weight, scratch.gradient + from * width, score_gradient, sums.table, unit.sentence_product,
              unit.gate_weight, into_question, into_product);
       }

@@ -10,6 +10,7 @@ import pytest
 from rich.console import Console
 from small_model import QUESTION, STORY, make_reader
 
+import query_reduction
 from query_reduction.errors import InputError
 from query_reduction.interpret.columns import red
 from query_reduction.interpret.html import page
@@ -51,17 +52,28 @@ class _Elements(HTMLParser):
 def test_terminal_shows_all_gates(reader: Reader) -> None:
     console = Console(width=140, record=True, file=io.StringIO())
     trace = reader.trace(STORY, QUESTION)
-    console.print(gate_table(trace))
+    console.print(gate_table(trace, width=140))
     text = console.export_text()
     for sentence in STORY:
         assert sentence in text
     for heading in ("z¹", "→r¹", "←r¹", "z²", "contributed"):
         assert heading in text
     assert f"{trace.layers[0].update[2, 0]:.2f}" in text
-    console.print(gate_table(trace, most=1))
+    console.print(gate_table(trace, width=140, most=1))
     text = console.export_text()
     assert sum(sentence in text for sentence in STORY) == 1
     assert "contributed less" in text
+
+
+@pytest.mark.parametrize("name", ["task2", "joint"])
+def test_a_narrow_terminal_leaves_room_for_the_sentences(name: str) -> None:
+    console = Console(width=80, record=True, file=io.StringIO())
+    console.print(gate_table(query_reduction.load(name).trace(STORY, QUESTION), width=80))
+    text = console.export_text()
+    assert "z¹" in text
+    assert "…" not in text
+    for word in STORY[0].split():
+        assert word in text
 
 
 def test_paper_red() -> None:

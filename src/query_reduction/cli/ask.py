@@ -66,4 +66,4 @@ class Ask:
                 f"unknown words, read as nothing: {', '.join(answer.unknown_words)}", style="yellow", markup=False
             )
         if trace:
-            console.print(gate_table(trace))
+            console.print(gate_table(trace, width=console.width))

@@ -101,7 +101,7 @@ def _show_why(session: Session) -> None:
     if trace is None:
         notes.print("nothing was read for the last response", style="dim")
     else:
-        console.print(gate_table(trace))
+        console.print(gate_table(trace, width=console.width))
 
 
 def _save(session: Session, name: str) -> None:

@@ -55,6 +55,6 @@ class Demo:
             f"unseen stories (best of {_RESTARTS} restarts on development questions; {result['seconds']:.0f} s)\n"
         )
         console.print("A story it has never seen, and its gates: which sentences matter to the query?")
-        console.print(gate_table(reader.trace(sentences, question.text)))
+        console.print(gate_table(reader.trace(sentences, question.text), width=console.width))
         console.print(f"answer: [bold]{answer.text}[/] ({answer.confidence:.0%} sure); true: {question.answer}")
         return 0

@@ -60,5 +60,5 @@ class Explain:
             notes.print(f"{trace.answer} ({trace.confidence:.0%} sure): {', '.join(map(str, written))}", markup=False)
         else:
             console.print(f"[bold]{escape(trace.answer)}[/]  ({trace.confidence:.0%} sure)")
-            console.print(gate_table(trace, most=self.sentences))
+            console.print(gate_table(trace, width=console.width, most=self.sentences))
         return 0

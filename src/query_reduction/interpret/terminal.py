@@ -12,18 +12,26 @@ from query_reduction.interpret.trace import Trace
 __all__ = ["gate_table"]
 
 _BAR_WIDTH = 8
+# Characters a column takes, its frame included; sentences and queries are folded to no less.
+_SENTENCE_ROOM, _BAR_ROOM, _GATE_ROOM, _WORDS_ROOM = 13, 16, 7, 11
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
 
 
-def gate_table(trace: Trace, *, most: int = 40) -> Table:
+def gate_table(trace: Trace, *, width: int, most: int = 40) -> Table:
     """One row a sentence: its gates, what it contributed and, where the model can say it, the reduced query.
 
-    Of a story longer than ``most`` the sentences that contributed most are shown, in the order told.
+    Of a story longer than ``most`` the sentences that contributed most are shown, in the order told. Where ``width`` is
+    too small for all columns, the last reduced queries stay, then the update gates.
     """
     table = Table(title_justify="left", header_style="bold", padding=(0, 1))
     columns = gate_columns(trace)
     shares = trace.shares()
-    spoken = word_columns(trace)
+    room = width - _SENTENCE_ROOM - _BAR_ROOM
+    if len(columns) * _GATE_ROOM > room:
+        columns = [column for column in columns if column.mark == "z"]
+    words = word_columns(trace)
+    fitting = max(room - len(columns) * _GATE_ROOM, 0) // _WORDS_ROOM
+    spoken = words[max(len(words) - fitting, 0) :]
     table.add_column("sentence", overflow="fold", ratio=2)
     for column in columns:
         table.add_column(column.title, justify="right", no_wrap=True)
