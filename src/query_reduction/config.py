@@ -89,6 +89,9 @@ class Recipe:
     """Look at the development questions every so many epochs."""
     patience: int = 50
     """Stop a restart after so many epochs without improvement; 0 trains to the end and keeps the last weights."""
+    solved_epochs: int = 0
+    """Stop a restart so many epochs after its first look without a wrong development question; 0 lets it go on while
+    the loss on them falls."""
     keep: Literal["accuracy", "loss"] = "accuracy"
     """What counts as improvement on the development questions: accuracy, ties by loss (original), or loss (paper)."""
     dev_fraction: float = 0.1
@@ -111,6 +114,8 @@ class Recipe:
         for name, value in positive.items():
             if not value > 0:
                 raise InputError(f"--{name} must be above 0, not {value}")
+        if self.patience < 0 or self.solved_epochs < 0:
+            raise InputError("--patience and --solved-epochs must be at least 0")
         if not 0 < self.dev_fraction < 1:
             raise InputError(f"--dev-fraction must lie between 0 and 1, not {self.dev_fraction}")
 
@@ -121,9 +126,15 @@ _PAPER = (
     Recipe(l2_counting="once", halve_every=0, evaluate_every=1, keep="loss"),
 )
 
+_ORIGINAL_10K = (_ORIGINAL[0], replace(_ORIGINAL[1], batch=128, learning_rate=0.1, l2=0.0005))
+
 PRESETS: dict[str, tuple[ModelConfig, Recipe]] = {
     "original": _ORIGINAL,
-    "original-10k": (_ORIGINAL[0], replace(_ORIGINAL[1], batch=128, learning_rate=0.1, l2=0.0005)),
+    "original-10k": _ORIGINAL_10K,
+    "large-10k": (
+        _ORIGINAL_10K[0],
+        replace(_ORIGINAL_10K[1], max_epochs=120, evaluate_every=5, solved_epochs=10, restarts=1),
+    ),
     "dialog": (
         replace(_ORIGINAL[0], head="responses", memory=100),
         replace(_ORIGINAL[1], l2=0.0003, max_epochs=50, vocabulary="all"),
@@ -135,8 +146,9 @@ PRESETS: dict[str, tuple[ModelConfig, Recipe]] = {
     "paper": _PAPER,
     "paper-10k": (_PAPER[0], replace(_PAPER[1], batch=128, learning_rate=0.1, l2=0.0005, restarts=50)),
 }
-"""Named settings; the ``-10k`` ones are for training sets of about ten thousand questions, ``dialog`` for
-conversations (``dialog-original`` with output and loss of the original code)."""
+"""Named settings; the ``-10k`` ones are for training sets of about ten thousand questions (``large-10k`` for networks
+so large that a solved task should not be trained on for hours), ``dialog`` for conversations (``dialog-original``
+with output and loss of the original code)."""
 
 
 def preset(name: str, variant: str = "2r") -> tuple[ModelConfig, Recipe]:

@@ -143,3 +143,22 @@ def test_learns(parts: Parts) -> None:
     run = make(parts, recipe=replace(RECIPE, max_epochs=30, patience=0, restarts=2))
     run.train()
     assert run.finish()["test_error"] < 20
+
+
+def test_a_solved_restart_does_not_go_on_for_long(parts: Parts, tmp_path: Path) -> None:
+    """It trains so many epochs more, wherever it is interrupted, and one that is not solved goes on to the end."""
+    recipe = replace(RECIPE, max_epochs=60, patience=0, solved_epochs=4, restarts=4)
+    run = make(parts, recipe=recipe)
+    run.train()
+    solved = [restart for restart in run.trainer.restarts if restart.solved_epoch is not None]
+    assert solved
+    for restart in run.trainer.restarts:
+        expected = 60 if restart.solved_epoch is None else min(60, restart.solved_epoch + 4)
+        assert restart.epochs == expected
+
+    first = make(parts, tmp_path, recipe)
+    first.train(lambda run: setattr(run, "stop_requested", run.trainer.epoch >= solved[0].epochs - 1))
+    again = make(parts, tmp_path, recipe)
+    again.resume()
+    again.train()
+    assert [restart.epochs for restart in again.trainer.restarts] == [r.epochs for r in run.trainer.restarts]

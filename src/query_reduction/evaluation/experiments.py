@@ -28,6 +28,8 @@ class Column:
     variant: str
     joint: bool = False
     """One network for all tasks instead of one a task."""
+    preset: str | None = None
+    """A recipe of its own, where it is not the table's."""
 
     @property
     def name(self) -> str:
@@ -83,7 +85,11 @@ class Experiment:
 
     def settings(self, column: Column, preset_name: str | None = None) -> tuple[ModelConfig, Recipe]:
         """Network and recipe of a column."""
-        return preset(preset_name or self.preset, column.variant)
+        return preset(preset_name or self.recipe_name(column), column.variant)
+
+    def recipe_name(self, column: Column) -> str:
+        """The preset of a column."""
+        return column.preset or self.preset
 
 
 _TASKS = tuple(str(number) for number in range(1, 21))
@@ -103,7 +109,7 @@ EXPERIMENTS: dict[str, Experiment] = {
         Experiment(
             "qa-10k",
             "bAbI story tasks, 10k training questions a task",
-            tuple(Column(variant) for variant in ("2r", "2rv", "3r", "6r200")),
+            (*(Column(variant) for variant in ("2r", "2rv", "3r")), Column("6r200", preset="large-10k")),
             _TASKS,
             "original-10k",
             "en-10k",

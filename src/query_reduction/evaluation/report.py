@@ -129,9 +129,11 @@ def _markdown_row(label: str, cells: list[str]) -> str:
 def legend(table: dict[str, Any]) -> str:
     """What the numbers are."""
     failed = "; failed: tasks above 5 %" if table["counts_failed"] else ""
+    others = {column["name"]: column["preset"] for column in table["columns"] if column["preset"] != table["preset"]}
+    recipe = "; ".join([f"`{table['preset']}`", *(f"{name} `{preset}`" for name, preset in others.items())])
     return (
         "Error in percent. Ours: the restart chosen on development questions (mean ± standard deviation over the "
-        f"restarts, their number){failed}. Recipe: `{table['preset']}`. Paper: {table['source']}."
+        f"restarts, their number){failed}. Recipe: {recipe}. Paper: {table['source']}."
     )
 
 

@@ -69,7 +69,10 @@ def build_table(
             if found:
                 cells[task] = found
                 data.setdefault(task, set()).add(found.setting["data"])
-        shown += [_column_json(experiment, column, measure, cells, wanted, notes) for measure in experiment.measures]
+        own = {"preset": preset or experiment.recipe_name(column)}
+        shown += [
+            own | _column_json(experiment, column, measure, cells, wanted, notes) for measure in experiment.measures
+        ]
     values = published()
     return {
         "table": experiment.name,

@@ -37,6 +37,8 @@ class Restart:
     number: int
     epochs: int = 0
     best_epoch: int = 0
+    solved_epoch: int | None = None
+    """The first look without a wrong development question."""
     dev_loss: float = math.inf
     dev_error: float = math.inf
     stopped: bool = False
@@ -157,13 +159,21 @@ class RestartTrainer:
             if improved or not restart.weights or not self.recipe.patience:
                 restart.best_epoch, restart.dev_loss, restart.dev_error = self.epoch, loss, error
                 restart.weights = self._stack.weights(position)
-            restart.stopped = bool(self.recipe.patience) and self.epoch - restart.best_epoch >= self.recipe.patience
+            if error == 0 and restart.solved_epoch is None:
+                restart.solved_epoch = self.epoch
+            restart.stopped = self._is_done(restart)
         if any(restart.stopped for restart in self._active):
             left = [position for position, restart in enumerate(self._active) if not restart.stopped]
             self._active = [self._active[position] for position in left]
             if left:
                 self._stack.keep(left)
         return points
+
+    def _is_done(self, restart: Restart) -> bool:
+        patience, after_solved = self.recipe.patience, self.recipe.solved_epochs
+        if after_solved and restart.solved_epoch is not None and self.epoch - restart.solved_epoch >= after_solved:
+            return True
+        return bool(patience) and self.epoch - restart.best_epoch >= patience
 
     def save(self, path: Path, about: dict[str, Any]) -> None:
         """Save everything needed to go on."""
