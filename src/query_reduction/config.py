@@ -130,6 +130,8 @@ _ORIGINAL_10K = (_ORIGINAL[0], replace(_ORIGINAL[1], batch=128, learning_rate=0.
 
 PRESETS: dict[str, tuple[ModelConfig, Recipe]] = {
     "original": _ORIGINAL,
+    "one-layer": (_ORIGINAL[0], replace(_ORIGINAL[1], l2=0.0005)),
+    "deep": (_ORIGINAL[0], replace(_ORIGINAL[1], l2_counting="once")),
     "original-10k": _ORIGINAL_10K,
     "large-10k": (
         _ORIGINAL_10K[0],
@@ -146,7 +148,8 @@ PRESETS: dict[str, tuple[ModelConfig, Recipe]] = {
     "paper": _PAPER,
     "paper-10k": (_PAPER[0], replace(_PAPER[1], batch=128, learning_rate=0.1, l2=0.0005, restarts=50)),
 }
-"""Named settings; the ``-10k`` ones are for training sets of about ten thousand questions (``large-10k`` for networks
+"""Named settings; ``one-layer`` and ``deep`` are ``original`` with less weight decay, for networks of one and of more
+than two layers; the ``-10k`` ones are for training sets of about ten thousand questions (``large-10k`` for networks
 so large that a solved task should not be trained on for hours), ``dialog`` for conversations (``dialog-original``
 with output and loss of the original code)."""
 
