@@ -133,6 +133,7 @@ PRESETS: dict[str, tuple[ModelConfig, Recipe]] = {
     "one-layer": (_ORIGINAL[0], replace(_ORIGINAL[1], l2=0.0005)),
     "deep": (_ORIGINAL[0], replace(_ORIGINAL[1], l2_counting="once")),
     "original-10k": _ORIGINAL_10K,
+    "brief-10k": (_ORIGINAL_10K[0], replace(_ORIGINAL_10K[1], solved_epochs=20)),
     "large-10k": (
         _ORIGINAL_10K[0],
         replace(_ORIGINAL_10K[1], max_epochs=120, evaluate_every=5, solved_epochs=10, restarts=1),
@@ -149,9 +150,9 @@ PRESETS: dict[str, tuple[ModelConfig, Recipe]] = {
     "paper-10k": (_PAPER[0], replace(_PAPER[1], batch=128, learning_rate=0.1, l2=0.0005, restarts=50)),
 }
 """Named settings; ``one-layer`` and ``deep`` are ``original`` with less weight decay, for networks of one and of more
-than two layers; the ``-10k`` ones are for training sets of about ten thousand questions (``large-10k`` for networks
-so large that a solved task should not be trained on for hours), ``dialog`` for conversations (``dialog-original``
-with output and loss of the original code)."""
+than two layers; the ``-10k`` ones are for training sets of about ten thousand questions (``brief-10k`` does not train
+on for long once a task is solved; ``large-10k`` also stops the rest early, for networks that take hours), ``dialog``
+for conversations (``dialog-original`` with output and loss of the original code)."""
 
 
 def preset(name: str, variant: str = "2r") -> tuple[ModelConfig, Recipe]:

@@ -109,7 +109,12 @@ EXPERIMENTS: dict[str, Experiment] = {
         Experiment(
             "qa-10k",
             "bAbI story tasks, 10k training questions a task",
-            (*(Column(variant) for variant in ("2r", "2rv", "3r")), Column("6r200", preset="large-10k")),
+            (
+                Column("2r"),
+                Column("2rv", preset="brief-10k"),
+                Column("3r", preset="brief-10k"),
+                Column("6r200", preset="large-10k"),
+            ),
             _TASKS,
             "original-10k",
             "en-10k",
