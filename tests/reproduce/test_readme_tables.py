@@ -1,4 +1,4 @@
-"""The README's tables are what the store gives; speed and figures are made by the same command."""
+"""The README's tables are what the store gives; speed is measured by the same command."""
 
 from __future__ import annotations
 
@@ -9,12 +9,9 @@ from typing import Any
 
 import pytest
 
-from query_reduction import config, worlds
 from query_reduction.cli import main
-from query_reduction.data.babi import format_stories
 from query_reduction.errors import InputError
 from query_reduction.evaluation.experiments import EXPERIMENTS
-from query_reduction.evaluation.published import published
 from query_reduction.evaluation.readme import fill_readme
 from query_reduction.training.store import ResultStore
 from query_reduction.training.trials import Setting
@@ -99,31 +96,3 @@ def test_speed_stands_beside_the_paper_s(
     assert "| 2r, 32 × 50 | the paper's matrix form | 3.0 |" in out
     assert "| 2r, 32 × 50 | our fused reader | 20.0 |" in out
     assert json.loads(Path("results/speed.json").read_text())["rows"][0]["sequential_seconds"] == 0.06
-
-
-def test_figures_read_the_paper_s_own_stories(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    folder = tmp_path / "data" / "babi" / "en"
-    folder.mkdir(parents=True)
-    for task in (2, 15):
-        for part, questions in (("train", 40), ("test", 10)):
-            lines = "".join(format_stories(worlds.generate(task, questions, split=part)))  # type: ignore[arg-type]
-            (folder / f"qa{task}_small_{part}.txt").write_text(lines)
-    model, recipe = config.PRESETS["original"]
-    quick = replace(recipe, batch=8, max_epochs=2, evaluate_every=2)
-    monkeypatch.setitem(config.PRESETS, "original", (model, quick))
-    monkeypatch.setenv("QRN_DATA", "")
-    monkeypatch.chdir(tmp_path)
-    command = ["reproduce", "figures", "--restarts", "1", "--data", "data", "--json"]
-    assert main(command) == 0
-    drawn = json.loads(capsys.readouterr().out)["figures"]
-    assert [figure["task"] for figure in drawn] == ["2", "15"]
-    for figure, paper in zip(drawn, published().figures, strict=True):
-        assert [row["sentence"] for row in figure["sentences"]] == list(paper.sentences)
-        assert [row["paper"] for row in figure["sentences"]] == list(paper.sentences.values())
-        assert all(0 <= gate <= 1 and len(row["ours"]) == 4 for row in figure["sentences"] for gate in row["ours"])
-        assert Path(f"results/figures/task-{figure['task']}.html").is_file()
-    assert "Daniel went to the hallway." in Path("results/figures/figures.md").read_text()
-    assert main(command) == 0
-    assert "training" not in capsys.readouterr().err

@@ -44,7 +44,8 @@ class Reproduce:
     """
 
     table: Annotated[str, tyro.conf.Positional]
-    """qa-1k, qa-10k, dialog or transfer; speed (sequential against parallel); figures (the paper's gate figures)."""
+    """qa-1k, qa-10k, dialog or transfer; speed (sequential against parallel); figures (the paper's gate figures: ten
+    restarts of the networks of stories, one of dialogs, unless told otherwise)."""
     tasks: str = "all"
     """Only these tasks: a number, a range or a list (1-5,19)."""
     variants: tuple[str, ...] = ()

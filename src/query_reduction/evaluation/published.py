@@ -6,21 +6,35 @@ import json
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
+from typing import Any
 
-__all__ = ["Published", "PublishedFigure", "published"]
+__all__ = ["FigureSource", "Published", "PublishedFigure", "published"]
+
+
+@dataclass(frozen=True, slots=True)
+class FigureSource:
+    """Where the story of a figure was found in the published data: numbers count from 0."""
+
+    part: str
+    story: int
+    question: int
 
 
 @dataclass(frozen=True, slots=True)
 class PublishedFigure:
-    """A story of the paper's gate figure."""
+    """A story or dialog of the paper's gate figures, spelled as in the data."""
 
+    name: str
+    data: str
+    """babi or dialog."""
     task: str
     question: str
     answer: str
-    gates: tuple[str, ...]
-    """The figure's columns."""
-    sentences: dict[str, list[float]]
-    """Each sentence with its gates, a value a column."""
+    excerpt: tuple[tuple[str, tuple[float, ...]], ...]
+    """The sentences printed, each with its gates: z1, r1 forward, r1 backward, z2."""
+    source: FigureSource | None
+    """The whole story; without it the sentences printed are all there is."""
+    note: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,5 +58,11 @@ def published() -> Published:
     """The published numbers."""
     file = resources.files("query_reduction.evaluation") / "published.json"
     content = json.loads(file.read_text(encoding="utf-8"))
-    figures = tuple(PublishedFigure(**figure) for figure in content.pop("figures"))
+    figures = tuple(_figure(figure) for figure in content.pop("figures"))
     return Published(**content, figures=figures)
+
+
+def _figure(content: dict[str, Any]) -> PublishedFigure:
+    source = content.pop("source")
+    excerpt = tuple((sentence, tuple(gates)) for sentence, gates in content.pop("excerpt"))
+    return PublishedFigure(**content, excerpt=excerpt, source=FigureSource(**source) if source else None)
