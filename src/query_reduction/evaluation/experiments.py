@@ -101,7 +101,14 @@ EXPERIMENTS: dict[str, Experiment] = {
         Experiment(
             "qa-1k",
             "bAbI story tasks, 1k training questions a task",
-            (*(Column(variant) for variant in ("1r", "2", "2r", "3r", "6r")), Column("6r200", joint=True)),
+            (
+                Column("1r", preset="one-layer"),
+                Column("2"),
+                Column("2r"),
+                Column("3r", preset="deep"),
+                Column("6r", preset="deep"),
+                Column("6r200", joint=True, preset="deep"),
+            ),
             _TASKS,
             "original",
             "en",
