@@ -126,12 +126,14 @@ _PAPER = (
     Recipe(l2_counting="once", halve_every=0, evaluate_every=1, keep="loss"),
 )
 
+_DEEP = (_ORIGINAL[0], replace(_ORIGINAL[1], l2_counting="once"))
 _ORIGINAL_10K = (_ORIGINAL[0], replace(_ORIGINAL[1], batch=128, learning_rate=0.1, l2=0.0005))
 
 PRESETS: dict[str, tuple[ModelConfig, Recipe]] = {
     "original": _ORIGINAL,
     "one-layer": (_ORIGINAL[0], replace(_ORIGINAL[1], l2=0.0005)),
-    "deep": (_ORIGINAL[0], replace(_ORIGINAL[1], l2_counting="once")),
+    "deep": _DEEP,
+    "large": (_DEEP[0], replace(_DEEP[1], max_epochs=60, evaluate_every=5, solved_epochs=10, restarts=1)),
     "original-10k": _ORIGINAL_10K,
     "brief-10k": (_ORIGINAL_10K[0], replace(_ORIGINAL_10K[1], solved_epochs=20)),
     "large-10k": (
@@ -151,8 +153,8 @@ PRESETS: dict[str, tuple[ModelConfig, Recipe]] = {
 }
 """Named settings; ``one-layer`` and ``deep`` are ``original`` with less weight decay, for networks of one and of more
 than two layers; the ``-10k`` ones are for training sets of about ten thousand questions (``brief-10k`` does not train
-on for long once a task is solved; ``large-10k`` also stops the rest early, for networks that take hours), ``dialog``
-for conversations (``dialog-original`` with output and loss of the original code)."""
+on for long once a task is solved); ``large`` and ``large-10k`` also stop the rest early, for networks that take hours;
+``dialog`` is for conversations (``dialog-original`` with output and loss of the original code)."""
 
 
 def preset(name: str, variant: str = "2r") -> tuple[ModelConfig, Recipe]:

@@ -107,7 +107,7 @@ EXPERIMENTS: dict[str, Experiment] = {
                 Column("2r"),
                 Column("3r", preset="deep"),
                 Column("6r", preset="deep"),
-                Column("6r200", joint=True, preset="deep"),
+                Column("6r200", joint=True, preset="large"),
             ),
             _TASKS,
             "original",
