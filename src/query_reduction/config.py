@@ -138,7 +138,7 @@ PRESETS: dict[str, tuple[ModelConfig, Recipe]] = {
     "brief-10k": (_ORIGINAL_10K[0], replace(_ORIGINAL_10K[1], solved_epochs=20)),
     "large-10k": (
         _ORIGINAL_10K[0],
-        replace(_ORIGINAL_10K[1], max_epochs=60, evaluate_every=5, solved_epochs=10, restarts=1),
+        replace(_ORIGINAL_10K[1], l2_counting="once", max_epochs=150, evaluate_every=5, solved_epochs=10, restarts=1),
     ),
     "dialog": (
         replace(_ORIGINAL[0], head="responses", memory=100),
