@@ -128,6 +128,7 @@ _PAPER = (
 
 _DEEP = (_ORIGINAL[0], replace(_ORIGINAL[1], l2_counting="once"))
 _ORIGINAL_10K = (_ORIGINAL[0], replace(_ORIGINAL[1], batch=128, learning_rate=0.1, l2=0.0005))
+_LARGE_10K = replace(_ORIGINAL_10K[1], max_epochs=60, evaluate_every=5, solved_epochs=10, restarts=1)
 
 PRESETS: dict[str, tuple[ModelConfig, Recipe]] = {
     "original": _ORIGINAL,
@@ -136,10 +137,8 @@ PRESETS: dict[str, tuple[ModelConfig, Recipe]] = {
     "large": (_DEEP[0], replace(_DEEP[1], max_epochs=60, evaluate_every=5, solved_epochs=10, restarts=1)),
     "original-10k": _ORIGINAL_10K,
     "brief-10k": (_ORIGINAL_10K[0], replace(_ORIGINAL_10K[1], solved_epochs=20)),
-    "large-10k": (
-        _ORIGINAL_10K[0],
-        replace(_ORIGINAL_10K[1], l2_counting="once", max_epochs=150, evaluate_every=5, solved_epochs=10, restarts=1),
-    ),
+    "large-10k": (_ORIGINAL_10K[0], _LARGE_10K),
+    "deep-10k": (_ORIGINAL_10K[0], replace(_LARGE_10K, l2_counting="once", max_epochs=150)),
     "dialog": (
         replace(_ORIGINAL[0], head="responses", memory=100),
         replace(_ORIGINAL[1], l2=0.0003, max_epochs=50, vocabulary="all"),
@@ -151,10 +150,10 @@ PRESETS: dict[str, tuple[ModelConfig, Recipe]] = {
     "paper": _PAPER,
     "paper-10k": (_PAPER[0], replace(_PAPER[1], batch=128, learning_rate=0.1, l2=0.0005, restarts=50)),
 }
-"""Named settings; ``one-layer`` and ``deep`` are ``original`` with less weight decay, for networks of one and of more
-than two layers; the ``-10k`` ones are for training sets of about ten thousand questions (``brief-10k`` does not train
-on for long once a task is solved); ``large`` and ``large-10k`` also stop the rest early, for networks that take hours;
-``dialog`` is for conversations (``dialog-original`` with output and loss of the original code)."""
+"""Named settings. ``one-layer`` and ``deep`` are ``original`` with less weight decay, for networks of one and of more
+than two layers; the ``-10k`` ones are for training sets of about ten thousand questions. ``brief-10k`` does not train
+on for long once a task is solved; ``large``, ``large-10k`` and ``deep-10k`` also stop the rest early, for networks
+that take hours. ``dialog`` is for conversations (``dialog-original`` with output and loss of the original code)."""
 
 
 def preset(name: str, variant: str = "2r") -> tuple[ModelConfig, Recipe]:

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from query_reduction.config import Recipe
-from query_reduction.evaluation.experiments import EXPERIMENTS
+from query_reduction.evaluation.experiments import EXPERIMENTS, Column
 from query_reduction.evaluation.published import published
 from query_reduction.evaluation.report import to_csv, to_latex, to_markdown, write_reports
 from query_reduction.evaluation.report_html import to_html
@@ -88,6 +88,7 @@ def test_cells_averages_and_failed(store: ResultStore) -> None:
     add(store, "2", result(0, 7.0))
     column = table_of(store)["columns"][0]
     assert column["measured"]["1"] | {"marks": []} == {
+        "preset": "original",
         "error": 3.0,
         "mean": 3.0,
         "std": pytest.approx(1.633, abs=1e-3),
@@ -171,6 +172,28 @@ def test_dialogs_are_counted_in_three_ways_and_only_one_is_the_paper_s(store: Re
     assert text.count("2r paper") == 1
     assert "errors counted exact match" in text
     assert "failed" not in text
+
+
+def test_of_several_recipes_a_cell_takes_the_best_on_development(store: ResultStore) -> None:
+    column = Column("6r200", presets=("large-10k", "deep-10k"))
+    experiment = replace(EXPERIMENTS["qa-10k"], columns=(column,))
+    dev_errors = {("1", "large-10k"): 3.0, ("1", "deep-10k"): 2.0, ("2", "large-10k"): 1.0, ("2", "deep-10k"): 4.0}
+    for (task, name), dev_error in dev_errors.items():
+        model, recipe = experiment.settings(column, name)
+        # The one that is worse on development is better on the test: that must not matter.
+        entry = replace(result(0, 0.0), dev_error=dev_error, errors={"answer": {task: 50.0 - dev_error}})
+        where = replace(origin(), probe=(float(len(name)), 1.0))
+        store.add(Setting("qa-10k", "6r200", task, model, recipe, "d"), entry, where)
+    table = build_table(store, experiment)
+    measured = table["columns"][0]["measured"]
+    assert {row: (cell["preset"], cell["error"]) for row, cell in measured.items()} == {
+        "1": ("deep-10k", 48.0),
+        "2": ("large-10k", 49.0),
+    }
+    assert all(cell["marks"] == [] for cell in measured.values())
+    assert "6r200 `large-10k` or `deep-10k` (of two, the one that does better" in to_markdown(table)
+    only = build_table(store, experiment, preset="large-10k")["columns"][0]["measured"]
+    assert only["1"]["error"] == 47.0
 
 
 def test_a_joint_network_fills_a_column(store: ResultStore) -> None:

@@ -28,8 +28,9 @@ class Column:
     variant: str
     joint: bool = False
     """One network for all tasks instead of one a task."""
-    preset: str | None = None
-    """A recipe of its own, where it is not the table's."""
+    presets: tuple[str, ...] = ()
+    """Recipes of its own, where it is not the table's. Of several, each cell takes the one that does best on its
+    development questions."""
 
     @property
     def name(self) -> str:
@@ -85,11 +86,11 @@ class Experiment:
 
     def settings(self, column: Column, preset_name: str | None = None) -> tuple[ModelConfig, Recipe]:
         """Network and recipe of a column."""
-        return preset(preset_name or self.recipe_name(column), column.variant)
+        return preset(preset_name or self.recipe_names(column)[0], column.variant)
 
-    def recipe_name(self, column: Column) -> str:
-        """The preset of a column."""
-        return column.preset or self.preset
+    def recipe_names(self, column: Column) -> tuple[str, ...]:
+        """The presets of a column."""
+        return column.presets or (self.preset,)
 
 
 _TASKS = tuple(str(number) for number in range(1, 21))
@@ -102,12 +103,12 @@ EXPERIMENTS: dict[str, Experiment] = {
             "qa-1k",
             "bAbI story tasks, 1k training questions a task",
             (
-                Column("1r", preset="one-layer"),
+                Column("1r", presets=("one-layer",)),
                 Column("2"),
                 Column("2r"),
-                Column("3r", preset="deep"),
-                Column("6r", preset="deep"),
-                Column("6r200", joint=True, preset="large"),
+                Column("3r", presets=("deep",)),
+                Column("6r", presets=("deep",)),
+                Column("6r200", joint=True, presets=("large",)),
             ),
             _TASKS,
             "original",
@@ -118,9 +119,9 @@ EXPERIMENTS: dict[str, Experiment] = {
             "bAbI story tasks, 10k training questions a task",
             (
                 Column("2r"),
-                Column("2rv", preset="brief-10k"),
-                Column("3r", preset="brief-10k"),
-                Column("6r200", preset="large-10k"),
+                Column("2rv", presets=("brief-10k",)),
+                Column("3r", presets=("brief-10k",)),
+                Column("6r200", presets=("large-10k", "deep-10k")),
             ),
             _TASKS,
             "original-10k",

@@ -129,11 +129,18 @@ def _markdown_row(label: str, cells: list[str]) -> str:
 def legend(table: dict[str, Any]) -> str:
     """What the numbers are."""
     failed = "; failed: tasks above 5 %" if table["counts_failed"] else ""
-    others = {column["name"]: column["preset"] for column in table["columns"] if column["preset"] != table["preset"]}
-    recipe = "; ".join([f"`{table['preset']}`", *(f"{name} `{preset}`" for name, preset in others.items())])
+    others = {
+        column["name"]: " or ".join(f"`{preset}`" for preset in column["presets"])
+        for column in table["columns"]
+        if column["presets"] != [table["preset"]]
+    }
+    several = ""
+    if any(len(column["presets"]) > 1 for column in table["columns"]):
+        several = " (of two, the one that does better on a task's development questions)"
+    recipe = "; ".join([f"`{table['preset']}`", *(f"{name} {presets}" for name, presets in others.items())])
     return (
         "Error in percent. Ours: the restart chosen on development questions (mean ± standard deviation over the "
-        f"restarts, their number){failed}. Recipe: {recipe}. Paper: {table['source']}."
+        f"restarts, their number){failed}. Recipe: {recipe}{several}. Paper: {table['source']}."
     )
 
 

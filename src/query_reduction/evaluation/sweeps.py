@@ -38,8 +38,9 @@ def plan_table(
     origins = _Origins()
     loaded: dict[str, tuple[str, str, str, float]] = {}
     jobs: list[Job] = []
-    for column in columns:
-        model, recipe = experiment.settings(column, preset)
+    wanted = [(column, name) for column in columns for name in _recipes(experiment, column, preset)]
+    for column, recipe_name in wanted:
+        model, recipe = experiment.settings(column, recipe_name)
         origin = origins.of(model, recipe)
         for task in (JOINT,) if column.joint else tasks:
             if task not in loaded:
@@ -59,6 +60,10 @@ def plan_table(
                 mix=mix,
             )
     return jobs
+
+
+def _recipes(experiment: Experiment, column: Column, preset: str | None) -> tuple[str, ...]:
+    return (preset,) if preset else experiment.recipe_names(column)
 
 
 class _Origins:

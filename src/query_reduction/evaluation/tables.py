@@ -64,12 +64,13 @@ def build_table(
     data: dict[str, set[str]] = {}
     for column in columns if columns is not None else experiment.columns:
         cells = {}
+        names = (preset,) if preset else experiment.recipe_names(column)
         for task in [JOINT] if column.joint else wanted:
-            found = _find(store, experiment, column, task, preset, view)
+            found = _best(_find(store, experiment, column, task, name, view) for name in names)
             if found:
                 cells[task] = found
                 data.setdefault(task, set()).add(found.setting["data"])
-        own = {"preset": preset or experiment.recipe_name(column)}
+        own = {"presets": list(names)}
         shown += [
             own | _column_json(experiment, column, measure, cells, wanted, notes) for measure in experiment.measures
         ]
@@ -134,9 +135,14 @@ def measure_cell(results: Sequence[RestartResult], keep: str, measure: str, row:
 class _Found:
     """What the store has for a cell: results, the setting, and the origins of the results."""
 
+    preset: str
     results: list[RestartResult]
     setting: dict[str, Any]
     origins: list[Origin]
+
+    @property
+    def chosen(self) -> RestartResult:
+        return choose(self.results, self.setting["recipe"]["keep"])
 
     @property
     def latest(self) -> Origin:
@@ -144,7 +150,7 @@ class _Found:
 
 
 def _find(
-    store: ResultStore, experiment: Experiment, column: Column, task: str, preset: str | None, view: _View
+    store: ResultStore, experiment: Experiment, column: Column, task: str, preset: str, view: _View
 ) -> _Found | None:
     """The results of the latest code (with ``mix``, of all code) on the latest data for a cell."""
     model, recipe = experiment.settings(column, preset)
@@ -163,7 +169,14 @@ def _find(
             results = others | results
     chosen = [result for result in results.values() if view.restarts is None or result.restart < view.restarts]
     used = sorted({origin for result, origin in stored.results if result in chosen})
-    return _Found(chosen, stored.setting, [stored.origins[number] for number in used]) if chosen else None
+    return _Found(preset, chosen, stored.setting, [stored.origins[number] for number in used]) if chosen else None
+
+
+def _best(recipes: Iterable[_Found | None]) -> _Found | None:
+    """Of the same cell by several recipes, the one whose chosen restart did best on development questions."""
+    found = [recipe for recipe in recipes if recipe]
+    best = choose([recipe.chosen for recipe in found], "accuracy") if found else None
+    return next((recipe for recipe in found if recipe.chosen is best), None)
 
 
 def _marks(found: _Found, latest: Origin, notes: dict[str, str]) -> list[str]:
@@ -188,16 +201,17 @@ def _column_json(
     # The paper counts in one way only; errors counted otherwise must not stand beside its numbers.
     paper = published().column(experiment.name, column.name) if measure == experiment.measures[0] else {}
     measured: dict[str, dict[str, Any]] = {}
-    latest = max((found.latest for found in cells.values()), key=lambda origin: origin.date, default=None)
     for task in tasks:
         found = cells.get(JOINT if column.joint else task)
-        if found is None or latest is None:
+        if found is None:
             continue
-        marks = _marks(found, latest, notes)
+        # What code computes can only be compared within a recipe.
+        alike = [other.latest for other in cells.values() if other.preset == found.preset]
+        marks = _marks(found, max(alike, key=lambda origin: origin.date), notes)
         for row in experiment.rows.get(task, (task,)):
             cell = measure_cell(found.results, found.setting["recipe"]["keep"], measure, row)
             if cell:
-                measured[row] = cell | {"marks": marks}
+                measured[row] = cell | {"marks": marks, "preset": found.preset}
     origins = [origin for found in cells.values() for origin in found.origins]
     times = [max(result.seconds for result in found.results) for found in cells.values()]
     return {
