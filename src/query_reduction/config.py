@@ -126,15 +126,21 @@ _PAPER = (
     Recipe(l2_counting="once", halve_every=0, evaluate_every=1, keep="loss"),
 )
 
+
+def _bounded(recipe: Recipe) -> Recipe:
+    """For networks that take hours: stop when a task is solved, and in any case soon."""
+    return replace(recipe, max_epochs=60, evaluate_every=5, solved_epochs=10, restarts=1)
+
+
 _DEEP = (_ORIGINAL[0], replace(_ORIGINAL[1], l2_counting="once"))
 _ORIGINAL_10K = (_ORIGINAL[0], replace(_ORIGINAL[1], batch=128, learning_rate=0.1, l2=0.0005))
-_LARGE_10K = replace(_ORIGINAL_10K[1], max_epochs=60, evaluate_every=5, solved_epochs=10, restarts=1)
+_LARGE_10K = _bounded(_ORIGINAL_10K[1])
 
 PRESETS: dict[str, tuple[ModelConfig, Recipe]] = {
     "original": _ORIGINAL,
     "one-layer": (_ORIGINAL[0], replace(_ORIGINAL[1], l2=0.0005)),
     "deep": _DEEP,
-    "large": (_DEEP[0], replace(_DEEP[1], max_epochs=60, evaluate_every=5, solved_epochs=10, restarts=1)),
+    "large": (_DEEP[0], _bounded(_DEEP[1])),
     "original-10k": _ORIGINAL_10K,
     "brief-10k": (_ORIGINAL_10K[0], replace(_ORIGINAL_10K[1], solved_epochs=20)),
     "large-10k": (_ORIGINAL_10K[0], _LARGE_10K),

@@ -191,7 +191,7 @@ def test_of_several_recipes_a_cell_takes_the_best_on_development(store: ResultSt
         "2": ("large-10k", 49.0),
     }
     assert all(cell["marks"] == [] for cell in measured.values())
-    assert "6r200 `large-10k` or `deep-10k` (of two, the one that does better" in to_markdown(table)
+    assert "6r200 `large-10k` or `deep-10k` (of several, the one that does best" in to_markdown(table)
     only = build_table(store, experiment, preset="large-10k")["columns"][0]["measured"]
     assert only["1"]["error"] == 47.0
 

@@ -88,9 +88,9 @@ class Experiment:
         """Network and recipe of a column."""
         return preset(preset_name or self.recipe_names(column)[0], column.variant)
 
-    def recipe_names(self, column: Column) -> tuple[str, ...]:
-        """The presets of a column."""
-        return column.presets or (self.preset,)
+    def recipe_names(self, column: Column, only: str | None = None) -> tuple[str, ...]:
+        """The presets of a column, or the one asked for instead."""
+        return (only,) if only else column.presets or (self.preset,)
 
 
 _TASKS = tuple(str(number) for number in range(1, 21))

@@ -136,7 +136,7 @@ def legend(table: dict[str, Any]) -> str:
     }
     several = ""
     if any(len(column["presets"]) > 1 for column in table["columns"]):
-        several = " (of two, the one that does better on a task's development questions)"
+        several = " (of several, the one that does best on a task's development questions)"
     recipe = "; ".join([f"`{table['preset']}`", *(f"{name} {presets}" for name, presets in others.items())])
     return (
         "Error in percent. Ours: the restart chosen on development questions (mean ± standard deviation over the "

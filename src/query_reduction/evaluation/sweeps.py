@@ -38,7 +38,7 @@ def plan_table(
     origins = _Origins()
     loaded: dict[str, tuple[str, str, str, float]] = {}
     jobs: list[Job] = []
-    wanted = [(column, name) for column in columns for name in _recipes(experiment, column, preset)]
+    wanted = [(column, name) for column in columns for name in experiment.recipe_names(column, preset)]
     for column, recipe_name in wanted:
         model, recipe = experiment.settings(column, recipe_name)
         origin = origins.of(model, recipe)
@@ -60,10 +60,6 @@ def plan_table(
                 mix=mix,
             )
     return jobs
-
-
-def _recipes(experiment: Experiment, column: Column, preset: str | None) -> tuple[str, ...]:
-    return (preset,) if preset else experiment.recipe_names(column)
 
 
 class _Origins:

@@ -64,7 +64,7 @@ def build_table(
     data: dict[str, set[str]] = {}
     for column in columns if columns is not None else experiment.columns:
         cells = {}
-        names = (preset,) if preset else experiment.recipe_names(column)
+        names = experiment.recipe_names(column, preset)
         for task in [JOINT] if column.joint else wanted:
             found = _best(_find(store, experiment, column, task, name, view) for name in names)
             if found:
