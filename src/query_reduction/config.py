@@ -36,9 +36,10 @@ class ModelConfig:
     """Share the weights of all layers, as the paper does."""
     forget_bias: float = 2.5
     """Subtracted inside the update gate, so that it starts mostly closed."""
-    init: Literal["original", "paper"] = "original"
+    init: Literal["original", "paper", "open"] = "original"
     """Initial weights: original = embeddings and gates uniform with standard deviation 1; paper = embeddings
-    normal with standard deviation 1/sqrt(d), unit weights by Glorot and Bengio."""
+    normal with standard deviation 1/sqrt(d), unit weights by Glorot and Bengio; open = as original, but gates with
+    1/sqrt(d), so that those of wide networks do not start shut or wide open."""
     position_length: Literal["task", "sentence"] = "task"
     """The J of the position encoder: the longest sentence of the task (original) or the sentence's own length."""
     memory: int = 50
@@ -70,8 +71,10 @@ class Recipe:
 
     batch: int = 32
     """Questions in a step; a last batch that is not full is left out, as in the original."""
+    optimiser: Literal["adagrad", "adam"] = "adagrad"
+    """How weights follow their gradients; the paper and the original take adagrad."""
     learning_rate: float = 0.5
-    """Adagrad's learning rate at the start."""
+    """The learning rate at the start."""
     accumulator: float = 0.1
     """Adagrad's sum of squared gradients at the start."""
     halve_every: int = 100

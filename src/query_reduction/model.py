@@ -230,7 +230,9 @@ def _initial(name: str, shape: tuple[int, ...], config: ModelConfig, generator: 
     if config.init == "paper":
         fan_in, fan_out = (2 * d, d) if name.startswith("candidate") else (d, shape[-2])
         return _uniform(shape, math.sqrt(2 / (fan_in + fan_out)), generator)
-    return _uniform(shape, 1 / math.sqrt(2 * d) if name.startswith("candidate") else 1.0, generator)
+    if name.startswith("candidate"):
+        return _uniform(shape, 1 / math.sqrt(2 * d), generator)
+    return _uniform(shape, 1 / math.sqrt(d) if config.init == "open" else 1.0, generator)
 
 
 def _uniform(shape: tuple[int, ...], standard_deviation: float, generator: torch.Generator) -> Tensor:

@@ -15,6 +15,8 @@ from query_reduction.errors import InputError
 from query_reduction.training.run import STATE_FILE, Run, RunSettings
 
 RECIPE = Recipe(restarts=3, max_epochs=12, evaluate_every=2, patience=4, keep="loss")
+ADAM = replace(RECIPE, optimiser="adam", learning_rate=0.02)
+either_optimiser = pytest.mark.parametrize("recipe", [RECIPE, ADAM], ids=["adagrad", "adam"])
 
 
 @pytest.fixture(scope="module")
@@ -51,30 +53,32 @@ def test_another_seed_is_another_training(parts: Parts) -> None:
     assert outcome(one) != outcome(other)
 
 
-def test_together_as_alone(parts: Parts) -> None:
+@either_optimiser
+def test_together_as_alone(parts: Parts, recipe: Recipe) -> None:
     """Each restart ends where it ends when trained by itself; leaving the stack early changes nothing for the rest."""
-    together = make(parts)
+    together = make(parts, recipe=recipe)
     together.train()
     for number in range(3):
-        alone = make(parts, restarts=range(number, number + 1))
+        alone = make(parts, recipe=recipe, restarts=range(number, number + 1))
         alone.train()
         (mine,), theirs = alone.trainer.restarts, together.trainer.restarts[number]
         assert mine.dev_loss == pytest.approx(theirs.dev_loss, rel=1e-3)
         assert mine.best_epoch == theirs.best_epoch
 
 
+@either_optimiser
 @pytest.mark.parametrize("stop_at", [1, 2, 5, 8])
-def test_interrupted_and_resumed(parts: Parts, tmp_path: Path, stop_at: int) -> None:
-    whole = make(parts)
+def test_interrupted_and_resumed(parts: Parts, tmp_path: Path, stop_at: int, recipe: Recipe) -> None:
+    whole = make(parts, recipe=recipe)
     whole.train()
 
-    first = make(parts, tmp_path)
+    first = make(parts, tmp_path, recipe)
 
     def stop(run: Run) -> None:
         run.stop_requested = run.trainer.epoch >= stop_at
 
     assert not first.train(stop)
-    second = make(parts, tmp_path)
+    second = make(parts, tmp_path, recipe)
     assert second.resume()
     assert second.trainer.epoch == stop_at
     assert second.train()
@@ -139,8 +143,30 @@ def test_l2_counts_per_use_or_once(parts: Parts) -> None:
         assert torch.equal(network.candidate_bias, bias)
 
 
-def test_learns(parts: Parts) -> None:
-    run = make(parts, recipe=replace(RECIPE, max_epochs=30, patience=0, restarts=2))
+def test_adam_is_pytorchs(parts: Parts) -> None:
+    """Over the flat buffer as PyTorch's optimiser over the parameters, also when a restart has left the stack."""
+    run = make(parts, recipe=replace(ADAM, l2=0.0))
+    stack, network = run.trainer._stack, run.trainer.network
+    theirs = [weight.detach().clone().requires_grad_() for weight in network.parameters()]
+    optimiser = torch.optim.Adam(theirs, lr=0.02)
+    generator = torch.Generator().manual_seed(1)
+    for step in range(6):
+        if step == 3:
+            stack.keep([0, 2])
+        stack.zero_gradients()
+        for mine, other in zip(network.parameters(), theirs, strict=True):
+            other.grad = torch.randn(other.shape, generator=generator)
+            assert mine.grad is not None
+            mine.grad.copy_(other.grad if step < 3 else other.grad[[0, 2]])
+        stack.step(0.02)
+        optimiser.step()
+    for mine, other in zip(network.parameters(), theirs, strict=True):
+        torch.testing.assert_close(mine, other[[0, 2]])
+
+
+@either_optimiser
+def test_learns(parts: Parts, recipe: Recipe) -> None:
+    run = make(parts, recipe=replace(recipe, max_epochs=30, patience=0, restarts=2))
     run.train()
     assert run.finish()["test_error"] < 20
 

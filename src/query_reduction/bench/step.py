@@ -98,8 +98,7 @@ def build_network(
 
 def network_step(network: QueryReductionNetwork, work: Workload) -> Callable[[], object]:
     """One step of ``RestartTrainer``."""
-    recipe = Recipe()
-    stack = ParameterStack(network, accumulator=recipe.accumulator, l2=recipe.l2, count_per_use=True)
+    stack = ParameterStack(network, Recipe())
 
     def step() -> None:
         batch = work.questions.batch(work.chosen)

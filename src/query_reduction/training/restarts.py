@@ -99,9 +99,7 @@ class RestartTrainer:
         self._dev_questions = dev_questions
         self.dev = dev
         self._share = share or Share()
-        self._stack = ParameterStack(
-            network, accumulator=recipe.accumulator, l2=recipe.l2, count_per_use=recipe.l2_counting == "per-use"
-        )
+        self._stack = ParameterStack(network, recipe)
 
     @property
     def finished(self) -> bool:

@@ -1,4 +1,4 @@
-"""The parameters of a stack of restarts in one flat buffer, and Adagrad over it.
+"""The parameters of a stack of restarts in one flat buffer, and an optimiser over it.
 
 One buffer means one optimiser step is a few passes over memory, however many parameters and restarts there are.
 The network's parameters are views into it, and so are their gradients.
@@ -6,21 +6,19 @@ The network's parameters are views into it, and so are their gradients.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
-from torch.optim.adagrad import adagrad
 
-from query_reduction.config import ModelConfig
+from query_reduction.config import ModelConfig, Recipe
 from query_reduction.model import QueryReductionNetwork
 from query_reduction.training.data_parallel import Share
+from query_reduction.training.optimisers import build_optimiser
 
 __all__ = ["ParameterStack"]
-
-_EPSILON = 1e-10
 
 
 class _Run(NamedTuple):
@@ -29,44 +27,56 @@ class _Run(NamedTuple):
     decay: float
     values: Tensor
     gradients: Tensor
-    sums: Tensor
-    step: Tensor
-    """What PyTorch counts steps with; only a falling learning rate would need it."""
+    memory: dict[str, Tensor]
+    steps: Tensor
+    """How many there were."""
 
 
 class ParameterStack:
-    """Values, gradients, Adagrad sums and weight decay of all parameters of a network stack."""
+    """Values, gradients, weight decay and what the optimiser remembers of all parameters of a network stack."""
 
-    def __init__(self, network: QueryReductionNetwork, *, accumulator: float, l2: float, count_per_use: bool) -> None:
+    def __init__(self, network: QueryReductionNetwork, recipe: Recipe) -> None:
         self._network = network
         self._names = [name for name, _ in network.named_parameters()]
-        self._l2 = l2
-        self._count_per_use = count_per_use
+        self._recipe = recipe
+        self._optimiser = build_optimiser(recipe)
         values = [parameter.detach() for parameter in network.parameters()]
-        self._adopt(values, [torch.full_like(value, accumulator) for value in values])
+        memory = {
+            kind: [torch.full_like(value, start) for value in values] for kind, start in self._optimiser.memory.items()
+        }
+        self._adopt(values, memory, steps=0)
 
-    def _adopt(self, values: Sequence[Tensor], sums: Sequence[Tensor]) -> None:
+    def _adopt(self, values: Sequence[Tensor], memory: Mapping[str, Sequence[Tensor]], steps: float) -> None:
         """Lay the parameters out in fresh buffers and point the network at them."""
         self._shapes = [value.shape for value in values]
-        self._values = torch.cat([value.reshape(-1) for value in values])
-        self._sums = torch.cat([total.reshape(-1) for total in sums])
+        self._values = _flat(values)
+        self._memory = {kind: _flat(remembered) for kind, remembered in memory.items()}
         self._gradients = torch.zeros_like(self._values)
-        self._runs = self._runs_of_like_decay()
+        self._runs = self._runs_of_like_decay(steps)
         views = zip(self._names, self._views(self._values), self._views(self._gradients), strict=True)
         for name, value, gradient in views:
             parameter = nn.Parameter(value)
             parameter.grad = gradient
             setattr(self._network, name, parameter)
 
-    def _runs_of_like_decay(self) -> list[_Run]:
+    def _runs_of_like_decay(self, steps: float) -> list[_Run]:
         """Neighbours in the buffers with the same weight decay are updated in one go."""
-        uses = [_uses(name, self._network.config, self._count_per_use) for name in self._names]
+        per_use = self._recipe.l2_counting == "per-use"
+        uses = [_uses(name, self._network.config, per_use) for name in self._names]
         alike = [list(run) for _, run in groupby(range(len(uses)), key=uses.__getitem__)]
         sizes = [sum(self._shapes[number].numel() for number in run) for run in alike]
-        buffers = (buffer.split(sizes) for buffer in (self._values, self._gradients, self._sums))
+        values, gradients = self._values.split(sizes), self._gradients.split(sizes)
+        memory = {kind: remembered.split(sizes) for kind, remembered in self._memory.items()}
         return [
-            _Run(self._l2 * uses[run[0]], values, gradients, sums, torch.zeros(()))
-            for run, values, gradients, sums in zip(alike, *buffers, strict=True)
+            _Run(
+                self._recipe.l2 * uses[run[0]],
+                values[number],
+                gradients[number],
+                {kind: pieces[number] for kind, pieces in memory.items()},
+                # Single precision is what PyTorch's fused rules count in.
+                torch.tensor(float(steps), dtype=torch.float32),
+            )
+            for number, run in enumerate(alike)
         ]
 
     def _views(self, flat: Tensor) -> list[Tensor]:
@@ -83,28 +93,23 @@ class ParameterStack:
 
     @torch.no_grad()
     def step(self, learning_rate: float) -> None:
-        """Adagrad with weight decay in the gradient, as L2 in the loss would give."""
+        """One step of the optimiser, weight decay included."""
         for run in self._runs:
-            adagrad(
-                [run.values],
-                [run.gradients],
-                [run.sums],
-                [run.step],
-                fused=run.values.device.type == "cpu",
-                lr=learning_rate,
-                weight_decay=run.decay,
-                lr_decay=0.0,
-                eps=_EPSILON,
-                maximize=False,
-            )
+            self._optimiser.step(run.values, run.gradients, run.memory, run.steps, rate=learning_rate, decay=run.decay)
 
     def keep(self, positions: Iterable[int]) -> None:
         """Let all restarts but those at these positions of the stack go."""
         index = torch.tensor(list(positions), dtype=torch.int64)
-        self._adopt(
-            [value.index_select(0, index) for value in self._views(self._values)],
-            [total.index_select(0, index) for total in self._views(self._sums)],
-        )
+
+        def kept(flat: Tensor) -> list[Tensor]:
+            return [view.index_select(0, index) for view in self._views(flat)]
+
+        memory = {kind: kept(remembered) for kind, remembered in self._memory.items()}
+        self._adopt(kept(self._values), memory, self._steps)
+
+    @property
+    def _steps(self) -> float:
+        return float(self._runs[0].steps)
 
     def weights(self, position: int) -> dict[str, Tensor]:
         """A copy of one restart's parameters, each with a leading dimension of 1."""
@@ -112,16 +117,24 @@ class ParameterStack:
         return {name: value[position : position + 1].clone() for name, value in views}
 
     def state(self) -> dict[str, Tensor]:
-        """Values and Adagrad sums by name, to be saved."""
-        values = zip(self._names, self._views(self._values), strict=True)
-        sums = zip(self._names, self._views(self._sums), strict=True)
-        return {f"value/{name}": value.clone() for name, value in values} | {
-            f"sum/{name}": total.clone() for name, total in sums
-        }
+        """Values and what the optimiser remembers by name, to be saved."""
+        found = {"steps": torch.tensor(self._steps)}
+        for kind, flat in {"value": self._values, **self._memory}.items():
+            named = zip(self._names, self._views(flat), strict=True)
+            found |= {f"{kind}/{name}": view.clone() for name, view in named}
+        return found
 
     def restore(self, state: dict[str, Tensor]) -> None:
         """Take over what ``state`` gave."""
-        self._adopt([state[f"value/{name}"] for name in self._names], [state[f"sum/{name}"] for name in self._names])
+
+        def named(kind: str) -> list[Tensor]:
+            return [state[f"{kind}/{name}"] for name in self._names]
+
+        self._adopt(named("value"), {kind: named(kind) for kind in self._memory}, float(state["steps"]))
+
+
+def _flat(pieces: Sequence[Tensor]) -> Tensor:
+    return torch.cat([piece.reshape(-1) for piece in pieces])
 
 
 def _uses(name: str, config: ModelConfig, count_per_use: bool) -> int:
