@@ -138,6 +138,18 @@ def _bounded(recipe: Recipe) -> Recipe:
 _DEEP = (_ORIGINAL[0], replace(_ORIGINAL[1], l2_counting="once"))
 _ORIGINAL_10K = (_ORIGINAL[0], replace(_ORIGINAL[1], batch=128, learning_rate=0.1, l2=0.0005))
 _LARGE_10K = _bounded(_ORIGINAL_10K[1])
+_OPEN = replace(_ORIGINAL[0], forget_bias=0.0, init="open")
+_ADAM_10K = replace(
+    _ORIGINAL_10K[1],
+    optimiser="adam",
+    learning_rate=0.005,
+    halve_every=20,
+    l2=0.0001,
+    l2_counting="once",
+    max_epochs=100,
+    evaluate_every=5,
+    solved_epochs=20,
+)
 
 PRESETS: dict[str, tuple[ModelConfig, Recipe]] = {
     "original": _ORIGINAL,
@@ -148,6 +160,8 @@ PRESETS: dict[str, tuple[ModelConfig, Recipe]] = {
     "brief-10k": (_ORIGINAL_10K[0], replace(_ORIGINAL_10K[1], solved_epochs=20)),
     "large-10k": (_ORIGINAL_10K[0], _LARGE_10K),
     "deep-10k": (_ORIGINAL_10K[0], replace(_LARGE_10K, l2_counting="once", max_epochs=150)),
+    "adam-10k": (_OPEN, _ADAM_10K),
+    "vector-10k": (_OPEN, replace(_ADAM_10K, learning_rate=0.02, halve_every=15, max_epochs=60)),
     "dialog": (
         replace(_ORIGINAL[0], head="responses", memory=100),
         replace(_ORIGINAL[1], l2=0.0003, max_epochs=50, vocabulary="all"),
@@ -162,7 +176,8 @@ PRESETS: dict[str, tuple[ModelConfig, Recipe]] = {
 """Named settings. ``one-layer`` and ``deep`` are ``original`` with less weight decay, for networks of one and of more
 than two layers; the ``-10k`` ones are for training sets of about ten thousand questions. ``brief-10k`` does not train
 on for long once a task is solved; ``large``, ``large-10k`` and ``deep-10k`` also stop the rest early, for networks
-that take hours. ``dialog`` is for conversations (``dialog-original`` with output and loss of the original code)."""
+that take hours. ``adam-10k`` takes Adam and gates that start half open, ``vector-10k`` the same with larger steps, for
+networks with vector gates. ``dialog`` is for conversations (``dialog-original`` with output and loss of the original code)."""
 
 
 def preset(name: str, variant: str = "2r") -> tuple[ModelConfig, Recipe]:

@@ -118,9 +118,9 @@ EXPERIMENTS: dict[str, Experiment] = {
             "qa-10k",
             "bAbI story tasks, 10k training questions a task",
             (
-                Column("2r"),
-                Column("2rv", presets=("brief-10k",)),
-                Column("3r", presets=("brief-10k",)),
+                Column("2r", presets=("original-10k", "adam-10k")),
+                Column("2rv", presets=("brief-10k", "vector-10k")),
+                Column("3r", presets=("brief-10k", "adam-10k")),
                 Column("6r200", presets=("large-10k", "deep-10k")),
             ),
             _TASKS,
