@@ -154,7 +154,9 @@ def test_open_initial_weights_leave_the_gates_of_a_wide_network_undecided() -> N
     network = QueryReductionNetwork(ModelConfig(init="open", dimension=200), 40, 9, longest_sentence=6, restarts=[0, 1])
     for weight in (network.update_weight, network.reset_weight):
         assert weight.std().item() == pytest.approx(200**-0.5, rel=0.1)
-    assert network.embedding[:, 2:].std().item() == pytest.approx(1, rel=0.05)
+    assert network.embedding[:, 2:].std().item() == pytest.approx(0.5, rel=0.05)
+    assert network.candidate_query.std().item() == pytest.approx(2 * 200**-0.5, rel=0.05)
+    assert network.candidate_sentence.std().item() == pytest.approx(400**-0.5, rel=0.05)
 
 
 def test_paper_initial_weights() -> None:

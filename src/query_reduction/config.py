@@ -38,8 +38,9 @@ class ModelConfig:
     """Subtracted inside the update gate, so that it starts mostly closed."""
     init: Literal["original", "paper", "open"] = "original"
     """Initial weights: original = embeddings and gates uniform with standard deviation 1; paper = embeddings
-    normal with standard deviation 1/sqrt(d), unit weights by Glorot and Bengio; open = as original, but gates with
-    1/sqrt(d), so that those of wide networks do not start shut or wide open."""
+    normal with standard deviation 1/sqrt(d), unit weights by Glorot and Bengio; open = as original, but embeddings
+    with 0.5, gates with 1/sqrt(d) and the query's part of a candidate with 2/sqrt(d), so that gates do not start shut
+    or wide open and the question is not lost on its way through many layers."""
     position_length: Literal["task", "sentence"] = "task"
     """The J of the position encoder: the longest sentence of the task (original) or the sentence's own length."""
     memory: int = 50
@@ -177,7 +178,8 @@ PRESETS: dict[str, tuple[ModelConfig, Recipe]] = {
 than two layers; the ``-10k`` ones are for training sets of about ten thousand questions. ``brief-10k`` does not train
 on for long once a task is solved; ``large``, ``large-10k`` and ``deep-10k`` also stop the rest early, for networks
 that take hours. ``adam-10k`` takes Adam and gates that start half open, ``vector-10k`` the same with larger steps, for
-networks with vector gates. ``dialog`` is for conversations (``dialog-original`` with output and loss of the original code)."""
+networks with vector gates. ``dialog`` is for conversations (``dialog-original`` with output and loss of the original
+code)."""
 
 
 def preset(name: str, variant: str = "2r") -> tuple[ModelConfig, Recipe]:

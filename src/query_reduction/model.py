@@ -218,22 +218,30 @@ def _initial(name: str, shape: tuple[int, ...], config: ModelConfig, generator: 
     """Initial weights of one parameter. Word 0 (no word) and word 1 (an unknown word) have no meaning: zero."""
     if name.endswith("bias") or name.startswith("decoder"):
         return torch.zeros(shape)
+    spread = _standard_deviation(name, shape, config)
+    if config.init == "paper" and name.startswith(("embedding", "answer")):
+        weight = torch.randn(shape, generator=generator) * spread
+    else:
+        weight = (torch.rand(shape, generator=generator) * 2 - 1) * (math.sqrt(3) * spread)
+    if name == "embedding":
+        weight[:2] = 0
+    return weight
+
+
+def _standard_deviation(name: str, shape: tuple[int, ...], config: ModelConfig) -> float:
     d = config.dimension
-    if name == "embedding" or name.startswith("answer"):
-        if config.init == "paper":
-            weight = torch.randn(shape, generator=generator) / math.sqrt(d)
-        else:
-            weight = _uniform(shape, 1.0 if name == "embedding" else 1 / math.sqrt(d), generator)
-        if name == "embedding":
-            weight[:2] = 0
-        return weight
+    if name.startswith("answer"):
+        return 1 / math.sqrt(d)
     if config.init == "paper":
+        if name == "embedding":
+            return 1 / math.sqrt(d)
         fan_in, fan_out = (2 * d, d) if name.startswith("candidate") else (d, shape[-2])
-        return _uniform(shape, math.sqrt(2 / (fan_in + fan_out)), generator)
+        return math.sqrt(2 / (fan_in + fan_out))
+    opened = config.init == "open"
+    if name == "embedding":
+        return 0.5 if opened else 1.0
+    if name == "candidate_query" and opened:
+        return 2 / math.sqrt(d)
     if name.startswith("candidate"):
-        return _uniform(shape, 1 / math.sqrt(2 * d), generator)
-    return _uniform(shape, 1 / math.sqrt(d) if config.init == "open" else 1.0, generator)
-
-
-def _uniform(shape: tuple[int, ...], standard_deviation: float, generator: torch.Generator) -> Tensor:
-    return (torch.rand(shape, generator=generator) * 2 - 1) * (math.sqrt(3) * standard_deviation)
+        return 1 / math.sqrt(2 * d)
+    return 1 / math.sqrt(d) if opened else 1.0
