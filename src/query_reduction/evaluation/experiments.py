@@ -103,7 +103,7 @@ EXPERIMENTS: dict[str, Experiment] = {
             "qa-1k",
             "bAbI story tasks, 1k training questions a task",
             (
-                Column("1r", presets=("one-layer",)),
+                Column("1r", presets=("one-layer", "adam")),
                 Column("2"),
                 Column("2r"),
                 Column("3r", presets=("deep",)),
@@ -121,7 +121,7 @@ EXPERIMENTS: dict[str, Experiment] = {
                 Column("2r", presets=("original-10k", "adam-10k")),
                 Column("2rv", presets=("brief-10k", "vector-10k")),
                 Column("3r", presets=("brief-10k", "adam-10k")),
-                Column("6r200", presets=("large-10k", "deep-10k")),
+                Column("6r200", presets=("large-10k", "deep-10k", "wide-10k")),
             ),
             _TASKS,
             "original-10k",
