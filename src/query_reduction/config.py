@@ -161,10 +161,7 @@ PRESETS: dict[str, tuple[ModelConfig, Recipe]] = {
     "brief-10k": (_ORIGINAL_10K[0], replace(_ORIGINAL_10K[1], solved_epochs=20)),
     "large-10k": (_ORIGINAL_10K[0], _LARGE_10K),
     "deep-10k": (_ORIGINAL_10K[0], replace(_LARGE_10K, l2_counting="once", max_epochs=150)),
-    "adam": (
-        _OPEN,
-        replace(_ADAM_10K, batch=32, l2=0.001),
-    ),
+    "adam": (_OPEN, replace(_ADAM_10K, batch=32, l2=0.001)),
     "adam-10k": (_OPEN, _ADAM_10K),
     "wide-10k": (_OPEN, replace(_ADAM_10K, learning_rate=0.001, l2=0.0003, solved_epochs=10, restarts=1)),
     "vector-10k": (_OPEN, replace(_ADAM_10K, learning_rate=0.02, halve_every=15, max_epochs=60)),
@@ -183,8 +180,8 @@ PRESETS: dict[str, tuple[ModelConfig, Recipe]] = {
 than two layers; the ``-10k`` ones are for training sets of about ten thousand questions. ``brief-10k`` does not train
 on for long once a task is solved; ``large``, ``large-10k`` and ``deep-10k`` also stop the rest early, for networks
 that take hours. ``adam`` and ``adam-10k`` take Adam and gates that start half open, ``wide-10k`` the same with smaller
-steps, for large networks, ``vector-10k`` with larger ones, for networks with vector gates. ``dialog`` is for conversations (``dialog-original`` with output and loss of the original
-code)."""
+steps, for large networks, ``vector-10k`` with larger ones, for vector gates. ``dialog`` is for conversations
+(``dialog-original`` with output and loss of the original code)."""
 
 
 def preset(name: str, variant: str = "2r") -> tuple[ModelConfig, Recipe]:
