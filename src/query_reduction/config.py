@@ -151,17 +151,18 @@ _ADAM_10K = replace(
     evaluate_every=5,
     solved_epochs=20,
 )
+_ADAM = replace(_ADAM_10K, batch=32, l2=0.001)
 
 PRESETS: dict[str, tuple[ModelConfig, Recipe]] = {
     "original": _ORIGINAL,
     "one-layer": (_ORIGINAL[0], replace(_ORIGINAL[1], l2=0.0005)),
     "deep": _DEEP,
-    "large": (_DEEP[0], _bounded(_DEEP[1])),
     "original-10k": _ORIGINAL_10K,
     "brief-10k": (_ORIGINAL_10K[0], replace(_ORIGINAL_10K[1], solved_epochs=20)),
     "large-10k": (_ORIGINAL_10K[0], _LARGE_10K),
     "deep-10k": (_ORIGINAL_10K[0], replace(_LARGE_10K, l2_counting="once", max_epochs=150)),
-    "adam": (_OPEN, replace(_ADAM_10K, batch=32, l2=0.001)),
+    "adam": (_OPEN, _ADAM),
+    "adam-long": (replace(_OPEN, forget_bias=2.5), replace(_ADAM, learning_rate=0.02)),
     "adam-10k": (_OPEN, _ADAM_10K),
     "wide-10k": (_OPEN, replace(_ADAM_10K, learning_rate=0.001, l2=0.0003, solved_epochs=10, restarts=1)),
     "vector-10k": (_OPEN, replace(_ADAM_10K, learning_rate=0.02, halve_every=15, max_epochs=60)),
@@ -178,10 +179,11 @@ PRESETS: dict[str, tuple[ModelConfig, Recipe]] = {
 }
 """Named settings. ``one-layer`` and ``deep`` are ``original`` with less weight decay, for networks of one and of more
 than two layers; the ``-10k`` ones are for training sets of about ten thousand questions. ``brief-10k`` does not train
-on for long once a task is solved; ``large``, ``large-10k`` and ``deep-10k`` also stop the rest early, for networks
-that take hours. ``adam`` and ``adam-10k`` take Adam and gates that start half open, ``wide-10k`` the same with smaller
-steps, for large networks, ``vector-10k`` with larger ones, for vector gates. ``dialog`` is for conversations
-(``dialog-original`` with output and loss of the original code)."""
+on for long once a task is solved; ``large-10k`` and ``deep-10k`` also stop the rest early, for networks that take
+hours. ``adam`` and ``adam-10k`` take Adam and gates that start half open, ``wide-10k`` the same with smaller steps, for
+large networks, ``vector-10k`` with larger ones, for vector gates, ``adam-long`` with larger ones and gates that start
+mostly closed, for long stories. ``dialog`` is for conversations (``dialog-original`` with output and loss of the
+original code)."""
 
 
 def preset(name: str, variant: str = "2r") -> tuple[ModelConfig, Recipe]:
