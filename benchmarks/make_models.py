@@ -1,6 +1,6 @@
 """Make the models that come with the package: trained on generated stories, tested on generated and published ones.
 
-A part of the stories is short, like those people make up; see ``worlds.shortening``.
+A part of the stories is short, like those people make up; see ``worlds.shortened``.
 
     python benchmarks/make_models.py --only task1,task2 --stories ../shared/data/babi/en --dialogs ../shared/data/dialog
 
@@ -28,8 +28,7 @@ from query_reduction.models import FOLDER, size_limit
 from query_reduction.provenance import provenance
 from query_reduction.training.checkpoint import SavedModel, save_model
 from query_reduction.training.run import Run, RunSettings
-from query_reduction.worlds import TASKS
-from query_reduction.worlds.shortening import shortened
+from query_reduction.worlds import TASKS, shortened
 
 
 @dataclass(frozen=True)

@@ -1,13 +1,14 @@
 """Simulated worlds that tell the twenty bAbI story tasks: true by construction, as many as wanted.
 
-``generate`` gives stories in memory, ``write`` makes bAbI files, ``mixture`` joins tasks. Words come from a table
-a user may replace, sizes from ``WorldOptions``.
+``generate`` gives stories in memory, ``write`` makes bAbI files, ``mixture`` joins tasks, ``shortened`` cuts short
+stories out of long ones. Words come from a table a user may replace, sizes from ``WorldOptions``.
 """
 
 from __future__ import annotations
 
 from query_reduction.worlds.generate import SPLITS, Split, generate, generate_splits, mixture, write
 from query_reduction.worlds.options import WorldOptions
+from query_reduction.worlds.shortening import shortened
 from query_reduction.worlds.tasks import TASKS, TaskInfo
 from query_reduction.worlds.word_table import load_words
 from query_reduction.worlds.words import Words
@@ -23,5 +24,6 @@ __all__ = [
     "generate_splits",
     "load_words",
     "mixture",
+    "shortened",
     "write",
 ]
