@@ -18,6 +18,8 @@ from query_reduction.models import ReadyModel, find_model, ready_models, size_li
 from query_reduction.training.checkpoint import SavedModel, load_model, save_model
 from query_reduction.worlds import TASKS, generate
 
+from .own_stories import OWN_STORIES
+
 
 @pytest.fixture
 def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -79,3 +81,10 @@ def test_what_ships_is_small_and_says_where_it_comes_from(model: ReadyModel) -> 
         story = generate(tasks[-1], 5, split="test")[0]
         question = story.questions[-1]
         assert not saved.vocabulary.unknown_words([*story.sentences, question.text])
+
+
+@pytest.mark.parametrize(("name", "story", "question", "answer"), OWN_STORIES)
+def test_short_stories_of_ones_own(name: str, story: str, question: str, answer: str) -> None:
+    """Shorter than any published one: what people type first."""
+    sentences = [f"{sentence}." for sentence in story.removesuffix(".").split(". ")]
+    assert query_reduction.load(name).answer(sentences, question).text == answer
