@@ -46,10 +46,9 @@ class Plan:
 PLANS: dict[str, Plan] = {
     **{f"task{number}": Plan(info.title, str(number), "2r") for number, info in TASKS.items()},
     "task2": Plan(TASKS[2].title, "1,2", "2r"),
-    "task3": Plan(TASKS[3].title, "3", "3r"),
-    "task16": Plan(TASKS[16].title, "16", "3r"),
+    **{f"task{number}": Plan(TASKS[number].title, str(number), "3r", preset="original-10k") for number in (3, 16)},
     **{f"task{number}": Plan(TASKS[number].title, str(number), "2rv", preset="vector-10k") for number in (17, 19)},
-    "joint": Plan("All twenty story tasks", "all", "3r100"),
+    "joint": Plan("All twenty story tasks", "all", "3rv100"),
     "dialog": Plan("Booking a table", "5", "2rc", data="generated-dialog", preset="dialog"),
 }
 
