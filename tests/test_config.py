@@ -37,7 +37,7 @@ def test_presets_differ_where_paper_and_code_differ() -> None:
     assert (paper[0].init, paper[0].position_length, paper[0].memory) == ("paper", "sentence", 0)
     assert (original[1].l2_counting, original[1].halve_every) == ("per-use", 100)
     assert (paper[1].l2_counting, paper[1].halve_every) == ("once", 0)
-    for name in ("original-10k", "brief-10k", "large-10k", "paper-10k"):
+    for name in ("original-10k", "brief-10k", "paper-10k"):
         recipe = PRESETS[name][1]
         assert (recipe.batch, recipe.learning_rate, recipe.l2) == (128, 0.1, 0.0005)
 

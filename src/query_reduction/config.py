@@ -131,14 +131,7 @@ _PAPER = (
 )
 
 
-def _bounded(recipe: Recipe) -> Recipe:
-    """For networks that take hours: stop when a task is solved, and in any case soon."""
-    return replace(recipe, max_epochs=60, evaluate_every=5, solved_epochs=10, restarts=1)
-
-
-_DEEP = (_ORIGINAL[0], replace(_ORIGINAL[1], l2_counting="once"))
 _ORIGINAL_10K = (_ORIGINAL[0], replace(_ORIGINAL[1], batch=128, learning_rate=0.1, l2=0.0005))
-_LARGE_10K = _bounded(_ORIGINAL_10K[1])
 _OPEN = replace(_ORIGINAL[0], forget_bias=0.0, init="open")
 _ADAM_10K = replace(
     _ORIGINAL_10K[1],
@@ -156,11 +149,9 @@ _ADAM = replace(_ADAM_10K, batch=32, l2=0.001)
 PRESETS: dict[str, tuple[ModelConfig, Recipe]] = {
     "original": _ORIGINAL,
     "one-layer": (_ORIGINAL[0], replace(_ORIGINAL[1], l2=0.0005)),
-    "deep": _DEEP,
+    "deep": (_ORIGINAL[0], replace(_ORIGINAL[1], l2_counting="once")),
     "original-10k": _ORIGINAL_10K,
     "brief-10k": (_ORIGINAL_10K[0], replace(_ORIGINAL_10K[1], solved_epochs=20)),
-    "large-10k": (_ORIGINAL_10K[0], _LARGE_10K),
-    "deep-10k": (_ORIGINAL_10K[0], replace(_LARGE_10K, l2_counting="once", max_epochs=150)),
     "adam": (_OPEN, _ADAM),
     "adam-long": (replace(_OPEN, forget_bias=2.5), replace(_ADAM, learning_rate=0.02)),
     "adam-10k": (_OPEN, _ADAM_10K),
@@ -179,11 +170,10 @@ PRESETS: dict[str, tuple[ModelConfig, Recipe]] = {
 }
 """Named settings. ``one-layer`` and ``deep`` are ``original`` with less weight decay, for networks of one and of more
 than two layers; the ``-10k`` ones are for training sets of about ten thousand questions. ``brief-10k`` does not train
-on for long once a task is solved; ``large-10k`` and ``deep-10k`` also stop the rest early, for networks that take
-hours. ``adam`` and ``adam-10k`` take Adam and gates that start half open, ``wide-10k`` the same with smaller steps, for
-large networks, ``vector-10k`` with larger ones, for vector gates, ``adam-long`` with larger ones and gates that start
-mostly closed, for long stories. ``dialog`` is for conversations (``dialog-original`` with output and loss of the
-original code)."""
+on for long once a task is solved. ``adam`` and ``adam-10k`` take Adam and gates that start half open, ``wide-10k`` the
+same with smaller steps, for large networks, ``vector-10k`` with larger ones, for vector gates, ``adam-long`` with
+larger ones and gates that start mostly closed, for long stories. ``dialog`` is for conversations (``dialog-original``
+with output and loss of the original code)."""
 
 
 def preset(name: str, variant: str = "2r") -> tuple[ModelConfig, Recipe]:

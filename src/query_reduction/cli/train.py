@@ -38,9 +38,8 @@ class Train:
     """The network by the paper's name: layers, r for reset gates, v for vector gates, dimension (2r, 2rv, 6r200); for
     dialogs + adds match (2r+), c copying (2rc)."""
     preset: str = "original"
-    """The settings below, all at once: original, paper, one-layer, deep, adam, adam-long; original-10k,
-    brief-10k, large-10k, deep-10k, adam-10k, wide-10k, vector-10k, paper-10k; for dialogs dialog (taken unless
-    told otherwise) or dialog-original."""
+    """The settings below, all at once: original, paper, one-layer, deep, adam, adam-long; original-10k, brief-10k,
+    adam-10k, wide-10k, vector-10k, paper-10k; for dialogs dialog (taken unless told otherwise) or dialog-original."""
     questions: int = 1000
     """Training questions a task, for generated stories; training dialogs, for generated dialogs."""
     out: Path | None = None
