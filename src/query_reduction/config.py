@@ -145,6 +145,7 @@ _ADAM_10K = replace(
     solved_epochs=20,
 )
 _ADAM = replace(_ADAM_10K, batch=32, l2=0.001)
+_WIDE_10K = replace(_ADAM_10K, learning_rate=0.001, l2=0.0003, solved_epochs=10, restarts=1)
 
 PRESETS: dict[str, tuple[ModelConfig, Recipe]] = {
     "original": _ORIGINAL,
@@ -155,7 +156,8 @@ PRESETS: dict[str, tuple[ModelConfig, Recipe]] = {
     "adam": (_OPEN, _ADAM),
     "adam-long": (replace(_OPEN, forget_bias=2.5), replace(_ADAM, learning_rate=0.02)),
     "adam-10k": (_OPEN, _ADAM_10K),
-    "wide-10k": (_OPEN, replace(_ADAM_10K, learning_rate=0.001, l2=0.0003, solved_epochs=10, restarts=1)),
+    "wide-10k": (_OPEN, _WIDE_10K),
+    "wide-slow-10k": (_OPEN, replace(_WIDE_10K, halve_every=40, max_epochs=160)),
     "vector-10k": (_OPEN, replace(_ADAM_10K, learning_rate=0.02, halve_every=15, max_epochs=60)),
     "dialog": (
         replace(_ORIGINAL[0], head="responses", memory=100),
@@ -171,9 +173,9 @@ PRESETS: dict[str, tuple[ModelConfig, Recipe]] = {
 """Named settings. ``one-layer`` and ``deep`` are ``original`` with less weight decay, for networks of one and of more
 than two layers; the ``-10k`` ones are for training sets of about ten thousand questions. ``brief-10k`` does not train
 on for long once a task is solved. ``adam`` and ``adam-10k`` take Adam and gates that start half open, ``wide-10k`` the
-same with smaller steps, for large networks, ``vector-10k`` with larger ones, for vector gates, ``adam-long`` with
-larger ones and gates that start mostly closed, for long stories. ``dialog`` is for conversations (``dialog-original``
-with output and loss of the original code)."""
+same with smaller steps, for large networks (``wide-slow-10k`` where they need longer), ``vector-10k`` with larger ones,
+for vector gates, ``adam-long`` with larger ones and gates that start mostly closed, for long stories. ``dialog`` is for
+conversations (``dialog-original`` with output and loss of the original code)."""
 
 
 def preset(name: str, variant: str = "2r") -> tuple[ModelConfig, Recipe]:

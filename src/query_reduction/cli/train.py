@@ -39,7 +39,8 @@ class Train:
     dialogs + adds match (2r+), c copying (2rc)."""
     preset: str = "original"
     """The settings below, all at once: original, paper, one-layer, deep, adam, adam-long; original-10k, brief-10k,
-    adam-10k, wide-10k, vector-10k, paper-10k; for dialogs dialog (taken unless told otherwise) or dialog-original."""
+    adam-10k, wide-10k, wide-slow-10k, vector-10k, paper-10k; for dialogs dialog (taken unless told otherwise) or
+    dialog-original."""
     questions: int = 1000
     """Training questions a task, for generated stories; training dialogs, for generated dialogs."""
     out: Path | None = None

@@ -121,7 +121,7 @@ EXPERIMENTS: dict[str, Experiment] = {
                 Column("2r", presets=("original-10k", "adam-10k")),
                 Column("2rv", presets=("brief-10k", "vector-10k")),
                 Column("3r", presets=("brief-10k", "adam-10k")),
-                Column("6r200", presets=("wide-10k",)),
+                Column("6r200", presets=("wide-10k", "wide-slow-10k")),
             ),
             _TASKS,
             "original-10k",
