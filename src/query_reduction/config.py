@@ -157,7 +157,7 @@ PRESETS: dict[str, tuple[ModelConfig, Recipe]] = {
     "adam-long": (replace(_OPEN, forget_bias=2.5), replace(_ADAM, learning_rate=0.02)),
     "adam-10k": (_OPEN, _ADAM_10K),
     "wide-10k": (_OPEN, _WIDE_10K),
-    "wide-slow-10k": (_OPEN, replace(_WIDE_10K, halve_every=40, max_epochs=160)),
+    "wide-slow-10k": (_OPEN, replace(_WIDE_10K, l2=0.0005, halve_every=40, max_epochs=160)),
     "vector-10k": (_OPEN, replace(_ADAM_10K, learning_rate=0.02, halve_every=15, max_epochs=60)),
     "dialog": (
         replace(_ORIGINAL[0], head="responses", memory=100),
