@@ -59,7 +59,7 @@ def main() -> None:
     parser.add_argument("--variant", help="another network than the plan's")
     parser.add_argument("--questions", type=int, default=10_000, help="training questions a task (dialogs: dialogs)")
     parser.add_argument("--restarts", type=int, default=10)
-    parser.add_argument("--max-epochs", type=int, default=100)
+    parser.add_argument("--max-epochs", type=int, help="instead of the recipe's own")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--stories", type=Path, help="folder of the published story tasks")
     parser.add_argument("--dialogs", type=Path, help="folder of the published dialog tasks")
@@ -97,7 +97,8 @@ def make(plan: Plan, published: Path | None, chosen: argparse.Namespace) -> Save
         )
     model, recipe = preset(plan.preset, plan.variant)
     model = replace(model, decode_questions=plan.data == "generated")
-    recipe = replace(recipe, restarts=chosen.restarts, max_epochs=chosen.max_epochs, seed=chosen.seed)
+    epochs = chosen.max_epochs or recipe.max_epochs
+    recipe = replace(recipe, restarts=chosen.restarts, max_epochs=epochs, seed=chosen.seed)
     run = Run(parts, RunSettings(model, recipe, None, about=f"{plan.data} task {plan.tasks}"))
     run.train()
     trained = run.model(run.best())

@@ -129,8 +129,6 @@ _PAPER = (
     ModelConfig(init="paper", position_length="sentence", memory=0),
     Recipe(l2_counting="once", halve_every=0, evaluate_every=1, keep="loss"),
 )
-
-
 _ORIGINAL_10K = (_ORIGINAL[0], replace(_ORIGINAL[1], batch=128, learning_rate=0.1, l2=0.0005))
 _OPEN = replace(_ORIGINAL[0], forget_bias=0.0, init="open")
 _ADAM_10K = replace(
