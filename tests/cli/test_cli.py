@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -67,6 +68,19 @@ def test_overview_names_every_verb(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([]) == 0
     out = capsys.readouterr().out
     assert all(verb in out for verb in VERBS)
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["models"]])
+def test_a_reader_that_has_gone_is_no_error(arguments: list[str]) -> None:
+    """As in ``qrn --help | head -1``, at its worst: nobody reads at all."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    try:
+        command = [sys.executable, "-m", "query_reduction", *arguments]
+        done = subprocess.run(command, stdout=writing, stderr=subprocess.PIPE, text=True, check=False)
+    finally:
+        os.close(writing)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_typos(capsys: pytest.CaptureFixture[str]) -> None:

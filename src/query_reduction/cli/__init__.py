@@ -42,6 +42,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     # Threads that wait for each other spin first and sleep later. On a busy machine long spinning makes a step five
     # times slower (results/EXPERIMENTS.md); the OpenMP library reads this when PyTorch is loaded.
     os.environ.setdefault("GOMP_SPINCOUNT", "10000")
+    try:
+        code = _dispatch(given)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # The reader of our output has gone; Python would complain again when it flushes at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    return code
+
+
+def _dispatch(given: list[str]) -> int:
     if given and given[0] in ("--version", "-V"):
         print(f"qrn {__version__}")
         return 0
@@ -59,10 +70,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print(f"qrn {verb}: interrupted", file=sys.stderr)
         return 130
-    except BrokenPipeError:
-        # The reader of our output has gone; Python would complain again when it flushes at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
 
 
 def _run(verb: str, arguments: list[str]) -> int:

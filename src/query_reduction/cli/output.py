@@ -9,7 +9,16 @@ from rich.console import Console
 
 __all__ = ["console", "notes", "print_json"]
 
-console = Console(highlight=False)
+
+class _Output(Console):
+    """Standard output."""
+
+    def on_broken_pipe(self) -> None:
+        """Leave it to ``main``, as for what is printed otherwise; rich would end with an error."""
+        raise BrokenPipeError
+
+
+console = _Output(highlight=False)
 notes = Console(stderr=True, highlight=False)
 
 
