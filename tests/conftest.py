@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 # As the command line does, and before PyTorch is loaded.
@@ -23,8 +24,14 @@ settings.load_profile("patient")
 REAL_DATA = Path(__file__).parents[2] / "shared" / "data"
 
 # Shapes are types: every call into the network is checked in tests and costs nothing elsewhere.
-with install_import_hook("query_reduction.model", "beartype.beartype"):
-    import query_reduction.model  # noqa: F401
+with install_import_hook("query_reduction.networks.qrn", "beartype.beartype"):
+    import query_reduction.networks.qrn  # noqa: F401
+
+from query_reduction.config import preset
+from query_reduction.tasks.dialog_sources import generated_dialogs
+from query_reduction.training.checkpoint import save_model
+from query_reduction.training.run import Run, RunSettings
+from query_reduction.worlds.dialogs import knowledge_rows
 
 
 @pytest.fixture(scope="session")
@@ -48,4 +55,23 @@ def story_file(tmp_path: Path) -> Path:
         "2 Where is the apple? \tnowhere,yet\n",
         encoding="utf-8",
     )
+    return path
+
+
+@pytest.fixture(scope="session")
+def booking_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model that has learned to book a table from generated dialogs; places of the other continents are new to it."""
+    model, recipe = preset("dialog", "2rc")
+    recipe = replace(recipe, restarts=2, max_epochs=14, evaluate_every=2, seed=1)
+    run = Run(generated_dialogs([5], 120, 0), RunSettings(model, recipe, None))
+    assert run.train()
+    path = tmp_path_factory.mktemp("models") / "booking.safetensors"
+    save_model(path, run.model(run.best()))
+    return path
+
+
+@pytest.fixture(scope="session")
+def knowledge_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("knowledge") / "kb.txt"
+    path.write_text("".join(f"1 {subject} {relation}\t{value}\n" for subject, relation, value in knowledge_rows()))
     return path

@@ -10,7 +10,7 @@ import pytest
 
 import query_reduction
 from query_reduction.errors import InputError
-from query_reduction.reader import Reader
+from query_reduction.model import Reader
 
 MODULES = [name for _, name, _ in pkgutil.walk_packages(query_reduction.__path__, "query_reduction.")]
 

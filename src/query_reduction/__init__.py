@@ -16,17 +16,17 @@ from query_reduction.errors import InputError
 
 if TYPE_CHECKING:
     from query_reduction.data.stories import Question, Story
-    from query_reduction.reader import Answer, Reader, load
+    from query_reduction.model import Answer, Reader, load
 
 __all__ = ["Answer", "InputError", "Question", "Reader", "Story", "__version__", "load"]
 
 # Loaded on first use: the command line must answer --help and --version without waiting for PyTorch.
 _HOME = {
-    "Answer": "query_reduction.reader",
+    "Answer": "query_reduction.model",
     "Question": "query_reduction.data.stories",
-    "Reader": "query_reduction.reader",
+    "Reader": "query_reduction.model",
     "Story": "query_reduction.data.stories",
-    "load": "query_reduction.reader",
+    "load": "query_reduction.model",
 }
 
 

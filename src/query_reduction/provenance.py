@@ -18,7 +18,7 @@ def provenance() -> dict[str, Any]:
     """Command line, version, commit (with a mark if files were changed since), and machine."""
     import torch
 
-    from query_reduction.threads import available_cores
+    from query_reduction.native.threads import available_cores
 
     command = [Path(sys.argv[0]).name, *sys.argv[1:]] if sys.argv else []
     return {

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 import torch
 
-from query_reduction.baselines.recurrent import RecurrentReader
 from query_reduction.bench import long_stories
 from query_reduction.bench import run as bench_run
 from query_reduction.bench.bars import judge
@@ -22,6 +21,7 @@ from query_reduction.bench.tables import tables
 from query_reduction.bench.timing import Effort
 from query_reduction.cli import main
 from query_reduction.config import parse_variant
+from query_reduction.networks.recurrent import RecurrentReader
 
 
 @pytest.fixture

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from query_reduction.data.fetch import Dataset, fetch, find_babi
-from query_reduction.data.sources import load_parts
 from query_reduction.errors import InputError
+from query_reduction.tasks.sources import load_parts
 
 STORY = b"1 Mary left.\n2 Who left?\tMary\t1\n1 John left.\n2 Who left?\tJohn\t1\n"
 

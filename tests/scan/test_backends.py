@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from query_reduction import native
 from query_reduction.errors import InputError
+from query_reduction.native import library as native
 from query_reduction.scan import BACKENDS, scan
 
 Arguments = tuple[Tensor, Tensor, Tensor, Tensor, bool]

@@ -8,7 +8,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from query_reduction import native, threads
+from query_reduction.native import library as native
+from query_reduction.native import threads
 from query_reduction.scan import scan
 
 pytestmark = pytest.mark.skipif(not native.available(), reason="the native library is not built")

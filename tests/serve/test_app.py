@@ -12,13 +12,13 @@ import httpx
 import pytest
 
 from query_reduction.config import parse_variant, preset
-from query_reduction.data.sources import load_parts
 from query_reduction.data.vocabulary import Vocabulary
-from query_reduction.model import QueryReductionNetwork
-from query_reduction.reader import Reader
+from query_reduction.model import Reader
+from query_reduction.networks.qrn import QueryReductionNetwork
 from query_reduction.serve.app import create_app
 from query_reduction.serve.batching import Batcher, BusyError
 from query_reduction.serve.limits import Limits
+from query_reduction.tasks.sources import load_parts
 from query_reduction.training.checkpoint import SavedModel
 from query_reduction.training.run import Run, RunSettings
 from query_reduction.worlds import generate

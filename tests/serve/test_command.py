@@ -18,7 +18,7 @@ from query_reduction.cli import main
 from query_reduction.config import parse_variant
 from query_reduction.data.vocabulary import Vocabulary
 from query_reduction.errors import InputError
-from query_reduction.model import QueryReductionNetwork
+from query_reduction.networks.qrn import QueryReductionNetwork
 from query_reduction.serve.catalog import load_models
 from query_reduction.training.checkpoint import SavedModel, save_model
 from query_reduction.worlds import generate

@@ -13,7 +13,7 @@ from query_reduction.config import ModelConfig
 from query_reduction.data.vocabulary import Vocabulary
 from query_reduction.errors import InputError
 from query_reduction.files import write_atomically
-from query_reduction.model import QueryReductionNetwork
+from query_reduction.networks.qrn import QueryReductionNetwork
 from query_reduction.training.checkpoint import SavedModel, load_model, save_model
 
 

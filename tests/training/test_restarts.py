@@ -10,8 +10,8 @@ import pytest
 import torch
 
 from query_reduction.config import Recipe, parse_variant
-from query_reduction.data.sources import Parts, load_parts
 from query_reduction.errors import InputError
+from query_reduction.tasks.sources import Parts, load_parts
 from query_reduction.training.run import STATE_FILE, Run, RunSettings
 
 RECIPE = Recipe(restarts=3, max_epochs=12, evaluate_every=2, patience=4, keep="loss")

@@ -8,7 +8,7 @@ from typing import Any
 
 from query_reduction.bench.recurrence import BOTH
 from query_reduction.errors import InputError
-from query_reduction.training.store import ResultStore
+from query_reduction.experiments.store import ResultStore
 
 __all__ = ["column_minutes", "judge"]
 

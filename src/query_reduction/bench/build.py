@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from query_reduction.threads import available_cores
+from query_reduction.native.threads import available_cores
 
 __all__ = ["measure_build"]
 

@@ -14,7 +14,7 @@ from typing import Any, Literal
 import torch
 from torch import Tensor
 
-from query_reduction import native
+from query_reduction.native import library as native
 from query_reduction.scan import scan
 
 __all__ = ["Contender", "Size", "contenders"]

@@ -9,12 +9,12 @@ from typing import Any
 
 import torch
 
-from query_reduction import native
 from query_reduction.bench.step import STACKED, Workload, our_runner, workload
 from query_reduction.bench.timing import Effort, Runner, Timing, race, spread
 from query_reduction.config import ModelConfig, parse_variant
+from query_reduction.native import library as native
+from query_reduction.native.threads import available_cores
 from query_reduction.scan import scan
-from query_reduction.threads import available_cores
 
 __all__ = ["FORMULA", "measure_limits", "step_products"]
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from query_reduction.threads import available_cores
+from query_reduction.native.threads import available_cores
 
 __all__ = ["LENGTHS", "LENGTHS_QUICK", "linear_fit", "measure_long_stories"]
 

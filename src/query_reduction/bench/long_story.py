@@ -16,8 +16,8 @@ import torch
 
 from query_reduction.config import parse_variant
 from query_reduction.data.batch import Batch
-from query_reduction.model import QueryReductionNetwork
-from query_reduction.threads import use_threads
+from query_reduction.native.threads import use_threads
+from query_reduction.networks.qrn import QueryReductionNetwork
 
 __all__ = ["high_water", "long_batch"]
 

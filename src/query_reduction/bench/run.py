@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from query_reduction import native
 from query_reduction.bench.bars import judge
 from query_reduction.bench.timing import FULL, QUICK
+from query_reduction.native import library as native
 from query_reduction.provenance import provenance
 
 __all__ = ["SECTIONS", "Section", "run_bench"]

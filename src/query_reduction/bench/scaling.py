@@ -7,7 +7,7 @@ from typing import Any
 from query_reduction.bench.step import STACKED, build_network, network_step, our_runner, workload
 from query_reduction.bench.timing import Effort, Runner, race, ratios, spread
 from query_reduction.config import parse_variant
-from query_reduction.threads import available_cores, use_threads
+from query_reduction.native.threads import available_cores, use_threads
 
 __all__ = ["measure_scaling"]
 

@@ -13,15 +13,15 @@ from typing import Any, Literal
 import numpy as np
 import torch
 
-from query_reduction import native
-from query_reduction.baselines.recurrent import RecurrentReader
 from query_reduction.bench.timing import Effort, Runner, race, ratios, spread
 from query_reduction.config import ModelConfig, Recipe, parse_variant
 from query_reduction.data.encoding import EncodedQuestions, encode_stories
 from query_reduction.data.stories import Question, Story
 from query_reduction.data.vocabulary import Vocabulary
-from query_reduction.model import QueryReductionNetwork
-from query_reduction.threads import use_threads
+from query_reduction.native import library as native
+from query_reduction.native.threads import use_threads
+from query_reduction.networks.qrn import QueryReductionNetwork
+from query_reduction.networks.recurrent import RecurrentReader
 from query_reduction.training.stack import ParameterStack
 
 __all__ = [

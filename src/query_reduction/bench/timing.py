@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 import torch
 
-from query_reduction.threads import available_cores, use_threads
+from query_reduction.native.threads import available_cores, use_threads
 
 __all__ = ["FULL", "QUICK", "Effort", "Runner", "Spread", "Timing", "all_threads", "race", "ratios", "spread"]
 

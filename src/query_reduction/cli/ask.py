@@ -11,8 +11,8 @@ from rich.markup import escape
 from query_reduction.cli.output import console, print_json
 from query_reduction.cli.story_input import is_piped, prompt, sentences_from
 from query_reduction.errors import InputError
-from query_reduction.interpret.terminal import gate_table
-from query_reduction.reader import Reader, load
+from query_reduction.explain.terminal import gate_table
+from query_reduction.model import Reader, load
 
 __all__ = ["Ask"]
 

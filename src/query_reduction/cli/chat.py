@@ -9,14 +9,14 @@ from typing import Annotated
 import tyro
 
 from query_reduction.cli.output import console, notes, print_json
+from query_reduction.conversation import Said, Session
 from query_reduction.data.knowledge import KnowledgeBase
 from query_reduction.data.slots import API_CALL
-from query_reduction.dialog.responder import Responder
-from query_reduction.dialog.session import Said, Session
 from query_reduction.errors import InputError
+from query_reduction.explain.terminal import gate_table
 from query_reduction.files import write_atomically
-from query_reduction.interpret.terminal import gate_table
-from query_reduction.models import find_model
+from query_reduction.ready import find_model
+from query_reduction.tasks.responder import Responder
 from query_reduction.training.checkpoint import load_model
 
 __all__ = ["Chat"]

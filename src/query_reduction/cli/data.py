@@ -14,9 +14,9 @@ from query_reduction.cli.output import console, notes, print_json
 from query_reduction.data.fetch import DATASETS, cache_folder, fetch
 from query_reduction.data.lines import Problem
 from query_reduction.data.readers import scan_file
-from query_reduction.data.sources import parse_tasks
 from query_reduction.data.stories import Story
 from query_reduction.errors import InputError
+from query_reduction.tasks.sources import parse_tasks
 
 __all__ = ["CheckData", "FetchData", "GenerateData", "ListData"]
 

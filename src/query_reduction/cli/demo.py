@@ -8,10 +8,10 @@ from query_reduction import worlds
 from query_reduction.cli.output import console, notes, print_json
 from query_reduction.cli.progress import train_with_progress
 from query_reduction.config import preset
-from query_reduction.data.sources import load_parts
-from query_reduction.interpret.terminal import gate_table
-from query_reduction.reader import Reader
-from query_reduction.threads import available_cores, use_threads
+from query_reduction.explain.terminal import gate_table
+from query_reduction.model import Reader
+from query_reduction.native.threads import available_cores, use_threads
+from query_reduction.tasks.sources import load_parts
 from query_reduction.training.run import Run, RunSettings
 
 __all__ = ["Demo"]

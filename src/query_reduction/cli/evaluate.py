@@ -14,15 +14,15 @@ from query_reduction.cli.responses import response_table
 from query_reduction.data.dialog import read_dialogs
 from query_reduction.data.encoding import encode_stories
 from query_reduction.data.readers import read_file
-from query_reduction.data.sources import load_parts
 from query_reduction.data.stories import Story
-from query_reduction.dialog.preparation import Preparation
-from query_reduction.dialog.responder import Responder
 from query_reduction.errors import InputError
-from query_reduction.evaluation.answers import error_by_task, evaluate
-from query_reduction.evaluation.responses import score_responses
-from query_reduction.interpret.scoring import FIGURES, score_explanations
-from query_reduction.models import find_model
+from query_reduction.explain.scoring import FIGURES, score_explanations
+from query_reduction.ready import find_model
+from query_reduction.tasks.answers import error_by_task, evaluate
+from query_reduction.tasks.preparation import Preparation
+from query_reduction.tasks.responder import Responder
+from query_reduction.tasks.responses import score_responses
+from query_reduction.tasks.sources import load_parts
 from query_reduction.training.checkpoint import SavedModel, load_model
 
 __all__ = ["Evaluate"]

@@ -11,10 +11,10 @@ from rich.markup import escape
 
 from query_reduction.cli.output import console, notes, print_json
 from query_reduction.cli.story_input import sentences_from
+from query_reduction.explain import html, picture
+from query_reduction.explain.terminal import gate_table
 from query_reduction.files import write_atomically
-from query_reduction.interpret import html, picture
-from query_reduction.interpret.terminal import gate_table
-from query_reduction.reader import load
+from query_reduction.model import load
 
 __all__ = ["Explain"]
 

@@ -15,21 +15,21 @@ import tyro
 
 from query_reduction.cli.output import console, notes, print_json
 from query_reduction.cli.sweep_view import SweepView
-from query_reduction.data.sources import parse_tasks
 from query_reduction.errors import InputError
-from query_reduction.evaluation.experiments import EXPERIMENTS, Column, Experiment
-from query_reduction.evaluation.readme import fill_readme
-from query_reduction.evaluation.report import to_markdown, write_reports
-from query_reduction.evaluation.sweeps import plan_table
-from query_reduction.evaluation.tables import build_table
+from query_reduction.experiments.plan import EXPERIMENTS, Column, Experiment
+from query_reduction.experiments.readme import fill_readme
+from query_reduction.experiments.report import to_markdown, write_reports
+from query_reduction.experiments.store import ResultStore
+from query_reduction.experiments.sweep import Job, Sweep, only_sweep
+from query_reduction.experiments.sweeps import plan_table
+from query_reduction.experiments.tables import build_table
 from query_reduction.files import write_atomically
+from query_reduction.tasks.sources import parse_tasks
 from query_reduction.training.run import STATE_FILE
-from query_reduction.training.store import ResultStore
-from query_reduction.training.sweep import Job, Sweep, only_sweep
 
 if TYPE_CHECKING:
-    from query_reduction.training.ray_engine import RayEngine
-    from query_reduction.training.workers import ProcessEngine
+    from query_reduction.experiments.ray_engine import RayEngine
+    from query_reduction.experiments.workers import ProcessEngine
 
 __all__ = ["Reproduce"]
 
@@ -122,7 +122,7 @@ class Reproduce:
             os.environ["QRN_DATA"] = str(self.data.resolve())
 
     def _speed(self) -> int:
-        from query_reduction.evaluation.speed import measure_speed, speed_markdown, write_speed
+        from query_reduction.experiments.speed import measure_speed, speed_markdown, write_speed
 
         speed = measure_speed(self.variants or ("2r", "6r200"))
         paths = write_speed(speed, self.out)
@@ -168,17 +168,17 @@ class Reproduce:
 
     def _engine(self, jobs: list[Job]) -> RayEngine | ProcessEngine:
         if self.engine == "ray":
-            from query_reduction.training.ray_engine import RayEngine
+            from query_reduction.experiments.ray_engine import RayEngine
 
             return RayEngine(self.address, self.workers)
-        from query_reduction.threads import available_cores
-        from query_reduction.training.workers import ProcessEngine
+        from query_reduction.experiments.workers import ProcessEngine
+        from query_reduction.native.threads import available_cores
 
         return ProcessEngine(min(self.workers or available_cores(), len(jobs)))
 
     def _figures(self) -> int:
         from query_reduction.cli.progress import train_with_progress
-        from query_reduction.evaluation.figures import draw_figures, figure_runs, figures_markdown
+        from query_reduction.experiments.figures import draw_figures, figure_runs, figures_markdown
 
         self._find_data()
         for folder, run in figure_runs(self.restarts):

@@ -10,10 +10,10 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from query_reduction.evaluation.published import published
-from query_reduction.evaluation.tables import choose
-from query_reduction.training.sweep import Sweep
-from query_reduction.training.trials import RestartResult, Setting
+from query_reduction.experiments.published import published
+from query_reduction.experiments.sweep import Sweep
+from query_reduction.experiments.tables import choose
+from query_reduction.experiments.trials import RestartResult, Setting
 
 __all__ = ["SweepView"]
 

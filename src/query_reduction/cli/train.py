@@ -12,9 +12,9 @@ from query_reduction.cli.output import console, notes, print_json
 from query_reduction.cli.progress import train_with_progress
 from query_reduction.cli.responses import response_table
 from query_reduction.config import ModelConfig, Recipe, preset, variant_name
-from query_reduction.data.sources import load_parts, names_dialogs
 from query_reduction.errors import InputError
-from query_reduction.threads import available_cores, use_threads
+from query_reduction.native.threads import available_cores, use_threads
+from query_reduction.tasks.sources import load_parts, names_dialogs
 from query_reduction.training.checkpoint import MODEL_FILE, save_model
 from query_reduction.training.data_parallel import Share, process_group
 from query_reduction.training.run import Run, RunSettings, is_finished, is_unfinished

@@ -13,7 +13,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from query_reduction import native
+from query_reduction.native import library as native
 from query_reduction.scan.associative import scan_associative
 from query_reduction.scan.fused import scan_fused
 from query_reduction.scan.matrix import scan_matrix

@@ -11,9 +11,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from query_reduction import native
-from query_reduction.native import ScanCall
-from query_reduction.threads import native_threads
+from query_reduction.native import library as native
+from query_reduction.native.library import ScanCall
+from query_reduction.native.threads import native_threads
 
 __all__ = ["scan_fused"]
 

@@ -18,7 +18,7 @@ from starlette.exceptions import HTTPException as StarletteHTTPException
 from query_reduction import worlds
 from query_reduction._version import __version__
 from query_reduction.errors import InputError
-from query_reduction.reader import Answer, Reader
+from query_reduction.model import Answer, Reader
 from query_reduction.serve import messages
 from query_reduction.serve.batching import Batcher, BusyError
 from query_reduction.serve.catalog import describe, story_tasks

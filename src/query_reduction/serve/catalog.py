@@ -8,8 +8,8 @@ from typing import Any
 
 from query_reduction.config import variant_name
 from query_reduction.errors import InputError
-from query_reduction.models import find_model, ready_models
-from query_reduction.reader import Reader, load
+from query_reduction.model import Reader, load
+from query_reduction.ready import find_model, ready_models
 from query_reduction.training.checkpoint import MODEL_FILE
 from query_reduction.worlds import TASKS
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from query_reduction.conversation import Session
 from query_reduction.data.knowledge import KnowledgeBase
 from query_reduction.data.stories import Question
-from query_reduction.dialog.responder import Responder
-from query_reduction.dialog.session import Session
 from query_reduction.errors import InputError
-from query_reduction.reader import Reader
+from query_reduction.model import Reader
 from query_reduction.serve.messages import ChatRequest
+from query_reduction.tasks.responder import Responder
 
 __all__ = ["Partner"]
 

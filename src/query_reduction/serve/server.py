@@ -14,10 +14,10 @@ from collections.abc import Callable, Iterator, Mapping
 import uvicorn
 
 from query_reduction.errors import InputError
-from query_reduction.reader import Reader
+from query_reduction.model import Reader
+from query_reduction.native.threads import use_threads
 from query_reduction.serve.app import create_app
 from query_reduction.serve.limits import Limits
-from query_reduction.threads import use_threads
 
 __all__ = ["serve"]
 

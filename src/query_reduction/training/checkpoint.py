@@ -21,10 +21,10 @@ from torch import Tensor
 
 from query_reduction.config import ModelConfig
 from query_reduction.data.vocabulary import Vocabulary
-from query_reduction.dialog.preparation import Preparation
 from query_reduction.errors import InputError
 from query_reduction.files import write_atomically
-from query_reduction.model import QueryReductionNetwork
+from query_reduction.networks.qrn import QueryReductionNetwork
+from query_reduction.tasks.preparation import Preparation
 
 __all__ = ["MODEL_FILE", "SavedModel", "load_model", "load_tensors", "save_model", "save_tensors"]
 

@@ -21,8 +21,8 @@ from torch import Tensor
 
 from query_reduction.config import Recipe
 from query_reduction.data.encoding import EncodedQuestions
-from query_reduction.evaluation.answers import evaluate
-from query_reduction.model import QueryReductionNetwork
+from query_reduction.networks.qrn import QueryReductionNetwork
+from query_reduction.tasks.answers import evaluate
 from query_reduction.training.checkpoint import load_tensors, save_tensors
 from query_reduction.training.data_parallel import Share
 from query_reduction.training.stack import ParameterStack

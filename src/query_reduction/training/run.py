@@ -15,16 +15,16 @@ from numpy.typing import NDArray
 
 from query_reduction.config import ModelConfig, Recipe, variant_name
 from query_reduction.data.encoding import EncodedQuestions, encode_stories
-from query_reduction.data.sources import Parts, question_count
 from query_reduction.data.vocabulary import Vocabulary
-from query_reduction.dialog.preparation import Preparation
-from query_reduction.dialog.responder import respond_with
 from query_reduction.errors import InputError
-from query_reduction.evaluation.answers import error_by_task, evaluate, percent_wrong
-from query_reduction.evaluation.responses import score_responses
 from query_reduction.files import write_atomically
-from query_reduction.model import QueryReductionNetwork
+from query_reduction.networks.qrn import QueryReductionNetwork
 from query_reduction.provenance import provenance
+from query_reduction.tasks.answers import error_by_task, evaluate, percent_wrong
+from query_reduction.tasks.preparation import Preparation
+from query_reduction.tasks.responder import respond_with
+from query_reduction.tasks.responses import score_responses
+from query_reduction.tasks.sources import Parts, question_count
 from query_reduction.training.checkpoint import MODEL_FILE, SavedModel, save_model
 from query_reduction.training.curves import CurveWriter
 from query_reduction.training.data_parallel import Share

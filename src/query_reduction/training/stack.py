@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from query_reduction.config import ModelConfig, Recipe
-from query_reduction.model import QueryReductionNetwork
+from query_reduction.networks.qrn import QueryReductionNetwork
 from query_reduction.training.data_parallel import Share
 from query_reduction.training.optimisers import build_optimiser
 

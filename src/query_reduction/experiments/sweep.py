@@ -1,0 +1,263 @@
+"""Many trials until all are done: plans what is missing, keeps the workers busy, stores what comes back.
+
+The driver alone writes to the store. A restart is stored the moment its worker tells of it; the state of a trial
+that was cut short stays in its folder until its last restart is stored, and the next sweep goes on from there.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import shutil
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Protocol
+
+from query_reduction.errors import InputError
+from query_reduction.experiments.probe import agree
+from query_reduction.experiments.store import Origin, ResultStore
+from query_reduction.experiments.trials import Message, Progress, RestartResult, Setting, Trial
+from query_reduction.files import write_atomically
+from query_reduction.tasks.sources import Parts
+from query_reduction.training.run import STATE_FILE
+
+__all__ = ["Engine", "Job", "Sweep", "only_sweep", "plan"]
+
+_TRIES = 3
+_TRIAL_FILE = "trial.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A trial with what it takes to run it."""
+
+    trial: Trial
+    origin: Origin
+    folder: Path
+    """Where its state is kept until it is done."""
+    load: Callable[[], Parts]
+    cost: float
+    """How long it may take, in any unit."""
+
+
+class Engine(Protocol):
+    """Where trials run."""
+
+    @property
+    def workers(self) -> int:
+        """How many jobs it takes at once."""
+
+    def start(self, number: int, job: Job) -> None:
+        """Begin a job; there is a free worker. Its messages will carry the number."""
+
+    def wait(self, seconds: float) -> list[tuple[int, Message]]:
+        """What was told since, waiting at most so long for something."""
+
+    def stop(self) -> None:
+        """Ask every running job to keep its state and end."""
+
+    def close(self) -> None:
+        """Let go of all workers."""
+
+
+@dataclass(slots=True)
+class _Running:
+    job: Job
+    tries: int
+    missing: set[int]
+    progress: Progress | None = None
+
+
+@dataclass(slots=True)
+class Sweep:
+    """The driver: runs jobs on an engine until nothing is left."""
+
+    store: ResultStore
+    jobs: Sequence[Job]
+    failures: list[str] = field(default_factory=list)
+    """Trials given up, and why."""
+    retries: list[str] = field(default_factory=list)
+    """Trials begun again because their worker died."""
+    running: dict[int, _Running] = field(default_factory=dict)
+    seconds: float = 0.0
+    _told: set[tuple[Path, int]] = field(default_factory=set)
+    _done_cost: float = 0.0
+    _stopping: bool = False
+
+    @property
+    def stored(self) -> int:
+        """Restarts stored so far."""
+        return len(self._told)
+
+    @property
+    def total(self) -> int:
+        """Restarts to be stored in all."""
+        return sum(len(job.trial.restarts) for job in self.jobs)
+
+    def request_stop(self) -> None:
+        """End soon: running trials keep their state."""
+        self._stopping = True
+
+    def seconds_left(self) -> float | None:
+        """An estimate, from what was done so far; None until there is something to go by."""
+        running = sum(entry.job.cost * _fraction(entry) for entry in self.running.values())
+        done = self._done_cost + running
+        if done <= 0:
+            return None
+        return self.seconds / done * max(sum(job.cost for job in self.jobs) - done, 0.0)
+
+    def run(self, engine: Engine, on_change: Callable[[Sweep], None] = lambda sweep: None) -> bool:
+        """Run all jobs, the longest first; True if nothing was left out."""
+        waiting = [(job, 1) for job in sorted(self.jobs, key=lambda job: -job.cost)]
+        begun = time.monotonic()
+        number = 0
+        asked = False
+        while self.running or (waiting and not self._stopping):
+            while waiting and len(self.running) < engine.workers and not self._stopping:
+                job, tries = waiting.pop(0)
+                keep_trial(job)
+                self.running[number] = _Running(job, tries, set(job.trial.restarts))
+                engine.start(number, job)
+                number += 1
+            if self._stopping and not asked:
+                engine.stop()
+                asked = True
+            for who, message in engine.wait(0.5):
+                again = self._take(who, message)
+                if again is not None and not self._stopping:
+                    waiting.insert(0, again)
+            self.seconds = time.monotonic() - begun
+            on_change(self)
+        return not self._stopping and not self.failures
+
+    def _take(self, number: int, message: Message) -> tuple[Job, int] | None:
+        """Store or note a message; a job to be tried again is returned."""
+        entry = self.running[number]
+        job = entry.job
+        if isinstance(message, Progress):
+            entry.progress = message
+        elif isinstance(message, RestartResult):
+            self.store.add(job.trial.setting, message, job.origin)
+            entry.missing.discard(message.restart)
+            self._told.add((job.folder, message.restart))
+        else:
+            del self.running[number]
+            if message.outcome == "finished" and not entry.missing:
+                shutil.rmtree(job.folder, ignore_errors=True)
+                self._done_cost += job.cost
+            elif message.outcome in ("lost", "finished"):
+                if entry.tries < _TRIES:
+                    self.retries.append(f"{job.trial.name}: {message.why}")
+                    return _without_the_done(job, entry.missing), entry.tries + 1
+                self.failures.append(f"{job.trial.name}: given up after {_TRIES} tries ({message.why})")
+            elif message.outcome == "failed":
+                self.failures.append(f"{job.trial.name}: {message.why}")
+        return None
+
+
+def _without_the_done(job: Job, missing: set[int]) -> Job:
+    """The job again: as it was if its state was saved, else only with the restarts still missing."""
+    if (job.folder / STATE_FILE).exists() or not missing:
+        return job
+    return replace(job, trial=replace(job.trial, restarts=tuple(sorted(missing))))
+
+
+def _fraction(entry: _Running) -> float:
+    if entry.progress is None:
+        return 0.0
+    return min(entry.progress.epoch / entry.job.trial.setting.recipe.max_epochs, 1.0)
+
+
+def plan(
+    store: ResultStore,
+    unfinished: Path,
+    setting: Setting,
+    restarts: Iterable[int],
+    origin: Origin,
+    load: Callable[[], Parts],
+    *,
+    stack: int,
+    cost: float,
+    mix: bool = False,
+) -> list[Job]:
+    """The jobs that train what the store does not have; cut short ones go on with the restarts they began with.
+
+    ``mix`` also counts results of code that computes differently. ``cost`` is that of one restart.
+    """
+    stored = store.find(setting)
+    have: set[int] = set()
+    if stored is not None:
+        have = {result.restart for result, _ in stored.results} if mix else set(stored.of_code(origin.probe))
+    missing = [restart for restart in restarts if restart not in have]
+    jobs = []
+    for folder, begun in _begun(unfinished, setting, origin):
+        if set(begun) & set(missing):
+            jobs.append(Job(Trial(setting, begun, origin.probe), origin, folder, load, cost * len(begun)))
+            missing = [restart for restart in missing if restart not in begun]
+        elif set(begun) <= have:  # killed after its last result was stored
+            shutil.rmtree(folder, ignore_errors=True)
+    for first in range(0, len(missing), stack):
+        part = tuple(missing[first : first + stack])
+        trial = Trial(setting, part, origin.probe)
+        folder = unfinished / f"{setting.table}-{setting.variant}-{setting.task}-{setting.key()}-{part[0]}-{part[-1]}"
+        jobs.append(Job(trial, origin, folder, load, cost * len(part)))
+    return jobs
+
+
+@contextmanager
+def only_sweep(unfinished: Path, table: str) -> Iterator[None]:
+    """Keep a second sweep of the same table away: the two would write the same states."""
+    unfinished.mkdir(parents=True, exist_ok=True)
+    with (unfinished / f"{table}.lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise InputError(
+                f"another sweep of {table} is running in {unfinished.parent}: wait for it, or use another --out"
+            ) from error
+        yield
+
+
+def keep_trial(job: Job) -> None:
+    """Write down whose state the folder will hold."""
+    about = {
+        "setting": job.trial.setting.as_json(),
+        "restarts": list(job.trial.restarts),
+        "probe": list(job.origin.probe),
+    }
+    known = _read_trial(job.folder)
+    if known is not None and known != json.loads(json.dumps(about)) and not _same_code(known, about):
+        shutil.rmtree(job.folder, ignore_errors=True)
+    write_atomically(job.folder / _TRIAL_FILE, json.dumps(about) + "\n")
+
+
+def _begun(unfinished: Path, setting: Setting, origin: Origin) -> list[tuple[Path, tuple[int, ...]]]:
+    """Folders with trials of this setting and code that were cut short, and their restarts."""
+    found = []
+    about = {"setting": setting.as_json(), "probe": list(origin.probe)}
+    for path in sorted(unfinished.glob(f"*/{_TRIAL_FILE}")):
+        known = _read_trial(path.parent)
+        if known is not None and _same_code(known, about | {"restarts": known["restarts"]}):
+            found.append((path.parent, tuple(known["restarts"])))
+    return found
+
+
+def _read_trial(folder: Path) -> dict[str, Any] | None:
+    try:
+        known: dict[str, Any] = json.loads((folder / _TRIAL_FILE).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return known
+
+
+def _same_code(known: dict[str, Any], about: dict[str, Any]) -> bool:
+    """Whether two trials differ in nothing but rounding."""
+    plain = json.loads(json.dumps(about))
+    return (
+        known.get("setting") == plain["setting"]
+        and known.get("restarts") == plain["restarts"]
+        and agree(known.get("probe", ()), plain["probe"])
+    )

@@ -1,0 +1,56 @@
+"""What every picture of a trace shows in its columns: the gates in the paper's order, with the paper's marks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from query_reduction.explain.trace import Trace
+
+__all__ = ["GateColumn", "gate_columns", "red", "word_columns"]
+
+_MARKS = {"update": "z", "reset_forward": "→r", "reset_backward": "←r"}
+_SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GateColumn:
+    """One gate of one layer, a value a sentence."""
+
+    layer: int
+    """From 1."""
+    mark: str
+    """z, →r or ←r."""
+    values: NDArray[np.float32]
+
+    @property
+    def title(self) -> str:
+        """The mark with the layer as superscript, as in the paper's figures."""
+        return self.mark + str(self.layer).translate(_SUPERSCRIPTS)
+
+
+def gate_columns(trace: Trace) -> list[GateColumn]:
+    """All gates of a trace, from left to right."""
+    return [
+        GateColumn(number, _MARKS[name], values)
+        for number, layer in enumerate(trace.layers, start=1)
+        for name, values in layer.gates().items()
+    ]
+
+
+def word_columns(trace: Trace) -> list[tuple[str, tuple[str, ...]]]:
+    """Titles and texts of the queries in words: by layer the query so far, and the one the next layer reads with."""
+    columns: list[tuple[str, tuple[str, ...]]] = []
+    pairs = zip(trace.so_far_in_words or (), trace.queries_in_words or (), strict=True)
+    for number, (so_far, whole) in enumerate(pairs, start=2):
+        columns.append((f"query for layer {number} so far", so_far))
+        columns.append((f"query layer {number} reads with", whole))
+    return columns
+
+
+def red(gate: float) -> str:
+    """The paper's red for a gate: white at 0, full red at 1, as #rrggbb."""
+    fade = round(255 * (1 - min(max(gate, 0.0), 1.0)))
+    return f"#ff{fade:02x}{fade:02x}"

@@ -1,0 +1,92 @@
+"""How much each sentence contributed to an answer: the exact weights of the final read, composed through the layers.
+
+The answer vector is a weighted sum of the last layer's candidates, h_T = Σ_i w_i h̃_i with w_i = z_i Π_{j>i}(1 − z_j).
+Each of those candidates was made with a query that is itself a weighted sum of the candidates one layer below:
+q_t = Σ_i F_ti h̃_i + Σ_i B_ti h̃_i, with F and B from the update and reset gates forward and backward in time. Following
+the weights down gives, for every layer, how much of each sentence's candidate the answer was read from:
+
+    w^K_i = z_i Π_{j>i}(1 − z_j)                    what the last layer read
+    w^k_i = ½ Σ_t w^{k+1}_t (F^k_ti + B^k_ti)       what shaped the queries it was read with
+
+The half stands for the two directions, whose weights sum to at most 1 each. So every layer's weights are at least 0 and
+sum to at most 1; what is missing from 1 was closed off by reset gates or never read. Nothing is approximated: the
+weights of a layer reproduce the weighted mean of the queries above it (twice that, below the last layer), which the
+tests check. No T x T matrix is made: a row of weights times F is the recurrence run the other way.
+
+Gates with one value a unit have weights of each unit; they are averaged over the units at every layer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from query_reduction.networks.qrn import LayerTrace
+from query_reduction.scan import scan
+
+__all__ = ["contributions", "forward_states", "read_weights", "unit_weights"]
+
+
+def contributions(layers: Sequence[LayerTrace], lengths: Int[Tensor, "batch"]) -> Float[Tensor, "restart batch time"]:
+    """One number a sentence: the mean over the layers of its weights. At least 0; a story's sum is at most 1."""
+    return torch.stack(read_weights(layers, lengths)).mean(0)
+
+
+def read_weights(
+    layers: Sequence[LayerTrace], lengths: Int[Tensor, "batch"]
+) -> list[Float[Tensor, "restart batch time"]]:
+    """The weights of every layer's candidates in the answer, first layer first; 0 past a story's length."""
+    if not layers:
+        return []
+    restarts, batch, time, _ = layers[0].update.shape
+    weights = layers[0].update.new_zeros(restarts, batch, time)
+    if time:
+        # The answer is the last layer's state at the last sentence.
+        last = (lengths.long() - 1).clamp(min=0).view(1, -1, 1).expand(restarts, -1, 1)
+        weights.scatter_(2, last, (lengths > 0).to(weights).view(1, -1, 1).expand(restarts, -1, 1))
+    found = []
+    for number, layer in reversed(list(enumerate(layers))):
+        is_last = number == len(layers) - 1
+        weights = unit_weights(layer, weights, lengths, is_last=is_last).mean(-1)
+        found.append(weights)
+    return found[::-1]
+
+
+def unit_weights(
+    layer: LayerTrace,
+    above: Float[Tensor, "restart batch time"],
+    lengths: Int[Tensor, "batch"],
+    *,
+    is_last: bool,
+) -> Float[Tensor, "restart batch time gate"]:
+    """The weights of a layer's candidates, by unit of the gates, given the weights of the states it hands on."""
+    z = layer.update
+    v = above.unsqueeze(-1).expand_as(z)
+    # A row of weights times F_ti = z_i r_i Π_{i<j<=t}(1 - z_j): from the end of the story to its start, each step
+    # past sentence i + 1 costs 1 - z_{i+1}.
+    forward = _scan(torch.roll(z, -1, dims=2), v, lengths, reverse=True)
+    forward = forward if layer.reset_forward is None else layer.reset_forward * forward
+    if is_last:
+        return z * forward
+    backward = _scan(torch.roll(z, 1, dims=2), v, lengths, reverse=False)
+    backward = backward if layer.reset_backward is None else layer.reset_backward * backward
+    return z * (forward + backward) / 2
+
+
+def forward_states(
+    layer: LayerTrace, lengths: Int[Tensor, "batch"]
+) -> tuple[Float[Tensor, "restart batch time dim"], Float[Tensor, "restart batch time"]]:
+    """A layer's query as it stands at each sentence without what comes later, and how much of it has been read: the
+    sum of its weights, from 0 (nothing yet, or all reset) to 1."""
+    v = layer.update if layer.reset_forward is None else layer.update * layer.reset_forward
+    state = _scan(layer.update, v * layer.candidate, lengths, reverse=False)
+    return state, _scan(layer.update, v, lengths, reverse=False).mean(-1)
+
+
+def _scan(z: Tensor, v: Tensor, lengths: Tensor, *, reverse: bool) -> Tensor:
+    stack, batch = v.shape[:2]
+    h: Tensor = scan(z.flatten(0, 1), v.flatten(0, 1).contiguous(), lengths.repeat(stack), reverse=reverse)
+    return h.view(stack, batch, *h.shape[1:])

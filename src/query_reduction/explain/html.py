@@ -1,0 +1,105 @@
+"""A trace as HTML: one standalone file without scripts or outside resources, or a fragment for a notebook.
+
+A long story stays readable: the sentences that contributed most come first, the whole story is folded below.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from html import escape
+from importlib.resources import files
+
+from query_reduction.explain.columns import GateColumn, gate_columns, word_columns
+from query_reduction.explain.trace import Ranked, Trace
+
+__all__ = ["fragment", "page"]
+
+_SHORT_STORY = 30
+"""Stories up to this long are shown whole."""
+_MOST_SHOWN = 20
+"""Of longer ones, so many sentences stand above the fold."""
+
+
+def page(trace: Trace) -> str:
+    """A whole document."""
+    title = escape(f"{trace.question} {trace.answer}")
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        '<meta name="color-scheme" content="light dark">\n'
+        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
+        f"<title>{title}</title>\n</head>\n<body>\n{fragment(trace)}</body>\n</html>\n"
+    )
+
+
+def fragment(trace: Trace) -> str:
+    """The trace as a section with its own style, for a page or a notebook cell."""
+    style = files(__package__).joinpath("trace.css").read_text(encoding="utf-8")
+    parts = [f'<style>{style}</style>\n<section class="qrn-trace">\n', _head(trace)]
+    positions = range(len(trace.sentences))
+    if len(trace.sentences) <= _SHORT_STORY:
+        parts.append(_table(trace, positions))
+    else:
+        parts.append(f"<h2>The {_MOST_SHOWN} sentences that contributed most</h2>\n")
+        parts.append(_table(trace, trace.ranking()[:_MOST_SHOWN]))
+        parts.append(f"<details><summary>All {len(trace.sentences)} sentences, in the order told</summary>\n")
+        parts.append(_table(trace, positions))
+        parts.append("</details>\n")
+    parts.append("</section>\n")
+    return "".join(parts)
+
+
+def _head(trace: Trace) -> str:
+    others = ", ".join(f"{escape(answer)} {probability:.1%}" for answer, probability in trace.ranked[1:4])
+    lines = [
+        f'<p class="question">{escape(trace.question)}</p>\n',
+        f'<p class="answer"><strong>{escape(trace.answer)}</strong> <span>{trace.confidence:.1%} sure</span></p>\n',
+    ]
+    if others:
+        lines.append(f'<p class="note">then {others}</p>\n')
+    if trace.skipped:
+        lines.append(f'<p class="note">{trace.skipped} earlier sentences lie beyond the model\'s memory</p>\n')
+    return "".join(lines)
+
+
+def _table(trace: Trace, positions: Iterable[int]) -> str:
+    columns = gate_columns(trace)
+    spoken = word_columns(trace)
+    shares = trace.shares().tolist()
+    highest = max(shares, default=0.0) or 1.0
+    head = [
+        '<div class="scroll"><table>\n<thead><tr><th class="number">#</th><th>sentence</th>',
+        *(f'<th class="gate">{_heading(column)}</th>' for column in columns),
+        "<th>contributed</th>",
+        *(f'<th class="query">{title}</th>' for title, _ in spoken),
+        '<th title="the answer if the story ended after this sentence">ending here</th>' if trace.ending_here else "",
+        "</tr></thead>\n<tbody>\n",
+    ]
+    values = [column.values.tolist() for column in columns]
+    rows = []
+    for row in positions:
+        width = 100 * shares[row] / highest
+        cells = [
+            f'<tr><td class="number">{trace.skipped + row + 1}</td>',
+            f'<td class="sentence">{escape(trace.sentences[row])}</td>',
+            *(_gate_cell(gate[row]) for gate in values),
+            f'<td class="share"><span><i style="width:{width:.0f}%"></i></span><b>{shares[row]:.1%}</b></td>',
+            *(f'<td class="query">{escape(texts[row])}</td>' for _, texts in spoken),
+            f'<td class="ending">{_ending(trace.ending_here[row])}</td>' if trace.ending_here else "",
+            "</tr>\n",
+        ]
+        rows.append("".join(cells))
+    return "".join([*head, *rows, "</tbody></table></div>\n"])
+
+
+def _heading(column: GateColumn) -> str:
+    return f"{column.mark}<sup>{column.layer}</sup>"
+
+
+def _gate_cell(gate: float) -> str:
+    return f'<td class="gate{" dark" * (gate > 0.6)}" style="--g:{100 * gate:.0f}%">{gate:.2f}</td>'
+
+
+def _ending(ranked: Ranked) -> str:
+    answer, probability = ranked[0]
+    return f"{escape(answer)} <small>{probability:.0%}</small>"

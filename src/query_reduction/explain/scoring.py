@@ -1,0 +1,95 @@
+"""Are the explanations right? Sentences ranked by contribution, held against the supporting facts the data names.
+
+Four figures a task, in percent, means over the questions with known facts:
+
+``precision_at_1``      the sentence that contributed most is a fact
+``r_precision``         of the best g sentences, how many are facts, where g is the number of facts (precision and
+                        recall are the same there)
+``recall_at_5``         how many of the facts are among the best five
+``average_precision``   precision at the place of each fact, averaged: the whole ranking in one number
+
+Beside them stand what a random order would give on average (computed, not drawn) and the most recent sentence first.
+A fact that lies further back than the model's memory cannot be found, and counts as missed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from query_reduction.data.encoding import encode_stories
+from query_reduction.data.stories import Story
+from query_reduction.data.vocabulary import Vocabulary
+from query_reduction.explain.contributions import contributions
+from query_reduction.networks.qrn import LayerTrace, QueryReductionNetwork
+
+__all__ = ["FIGURES", "expected_of_random", "score_explanations", "score_ranking"]
+
+FIGURES = ("precision_at_1", "r_precision", "recall_at_5", "average_precision")
+"""The names of the figures, in the order they are computed and shown."""
+_AT = 5
+_BATCH = 128
+
+
+@torch.inference_mode()
+def score_explanations(
+    network: QueryReductionNetwork, vocabulary: Vocabulary, stories: Sequence[Story]
+) -> dict[str, dict[str, Any]]:
+    """By task: how many questions have known facts, and the figures of the model, of chance and of recency."""
+    encoded = encode_stories(stories, vocabulary, network.config.memory)
+    asked = [(story.task, question) for story in stories for question in story.questions]
+    rows: dict[str, list[NDArray[np.float64]]] = {}
+    for chosen, batch in encoded.batches(_BATCH, np.flatnonzero([bool(question.support) for _, question in asked])):
+        layers: list[LayerTrace] = []
+        table = network.encode(batch.words)
+        network.read(table, table[:, batch.questions.long()], batch.stories, batch.lengths, layers)
+        shares = contributions(layers, batch.lengths)[0].numpy()
+        for row, number in enumerate(chosen.tolist()):
+            task, question = asked[number]
+            read = int(batch.lengths[row])
+            skipped = question.after - read
+            facts = {fact - skipped for fact in question.support if fact >= skipped}
+            total = len(set(question.support))
+            found = (
+                score_ranking(np.argsort(-shares[row, :read], kind="stable").tolist(), facts, total),
+                expected_of_random(read, len(facts), total),
+                score_ranking(range(read - 1, -1, -1), facts, total),
+            )
+            rows.setdefault(task, []).append(np.array(found))
+    order = sorted(rows, key=lambda task: (len(task), task))
+    return {task: _summary(np.stack(rows[task])) for task in order}
+
+
+def score_ranking(ranking: Iterable[int], facts: set[int], total: int) -> list[float]:
+    """The four figures of one ranking, from 0 to 1; ``total`` counts the facts that could not be read, too."""
+    hits = np.array([position in facts for position in ranking], float)
+    precision = np.cumsum(hits) / np.arange(1, len(hits) + 1)
+    return [
+        float(hits[0]),
+        float(hits[:total].sum() / total),
+        float(hits[:_AT].sum() / total),
+        float((precision * hits).sum() / total),
+    ]
+
+
+def expected_of_random(read: int, facts: int, total: int) -> list[float]:
+    """What the four figures are on average when all orders of ``read`` sentences are equally likely."""
+    harmonic = float((1 / np.arange(1, read + 1)).sum())
+    others = (facts - 1) / (read - 1) if read > 1 else 0.0
+    return [
+        facts / read,
+        facts * min(total, read) / read / total,
+        facts * min(_AT, read) / read / total,
+        # A fact at place k has k - 1 sentences before it, each a fact with the chance of the others.
+        facts / total * (harmonic + others * (read - harmonic)) / read,
+    ]
+
+
+def _summary(figures: NDArray[np.float64]) -> dict[str, Any]:
+    means = (100 * figures.mean(axis=0)).round(2).tolist()
+    named = [dict(zip(FIGURES, row, strict=True)) for row in means]
+    return {"questions": len(figures), "model": named[0], "random": named[1], "recency": named[2]}

@@ -1,0 +1,66 @@
+"""Right or wrong, and how sure: error and loss of every restart of a stack."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch.nn import functional
+
+from query_reduction.data.encoding import EncodedQuestions
+from query_reduction.networks.qrn import QueryReductionNetwork
+
+__all__ = ["Evaluation", "error_by_task", "evaluate", "percent_wrong"]
+
+_BATCH = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """Results of a stack on a set of questions."""
+
+    loss: NDArray[np.float64]
+    """Mean cross entropy of each restart, over the questions whose answer it could give."""
+    correct: NDArray[np.bool_]
+    """restart x question."""
+
+    @property
+    def error(self) -> NDArray[np.float64]:
+        """Error of each restart in percent; an answer never seen in training counts as wrong."""
+        error: NDArray[np.float64] = 100 * (1 - self.correct.mean(axis=1))
+        return error
+
+
+@torch.inference_mode()
+def evaluate(
+    network: QueryReductionNetwork, questions: EncodedQuestions, chosen: NDArray[np.integer] | None = None
+) -> Evaluation:
+    """Answer all (or the chosen) questions with every restart."""
+    order = np.arange(len(questions)) if chosen is None else chosen
+    restarts = network.embedding.shape[0]
+    correct = np.zeros((restarts, len(questions)), bool)
+    loss = torch.zeros(restarts, dtype=torch.float64)
+    answerable = 0
+    for part, batch in questions.batches(_BATCH, order):
+        scores = network(batch)
+        answers = batch.answers.long()
+        correct[:, part] = (scores.argmax(2) == answers).numpy()
+        targets = answers.expand(restarts, -1)
+        losses = functional.cross_entropy(scores.transpose(1, 2), targets, ignore_index=-1, reduction="none")
+        loss += losses.double().sum(1)
+        answerable += int((answers >= 0).sum())
+    return Evaluation((loss / max(answerable, 1)).numpy(), correct[:, order])
+
+
+def percent_wrong(correct: NDArray[np.bool_]) -> float:
+    """Error in percent."""
+    return round(100 * float((~correct).mean()), 4)
+
+
+def error_by_task(questions: EncodedQuestions, correct: NDArray[np.bool_]) -> dict[str, float]:
+    """Error in percent by task, where the stories say their task."""
+    tasks = np.array(questions.tasks)
+    names = sorted({task for task in questions.tasks if task}, key=lambda task: (len(task), task))
+    return {name: percent_wrong(correct[tasks == name]) for name in names}

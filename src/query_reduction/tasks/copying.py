@@ -1,0 +1,241 @@
+"""Copying: the network reads and says kinds of names instead of names, so that it can deal with any.
+
+Learned from the training dialogs and the knowledge base, nothing of it written by hand:
+
+1. The kind of a word: what it is in knowledge-base rows (the subject, or a value of some relation). Words in no row
+   get the kind whose place they take in otherwise equal responses, if the user said them before. Words that users
+   say when they mean a name (``moderately``) are found by the name the system uses afterwards.
+2. Which words of a response are slots: those of a known kind that the dialog has mentioned, unless the response
+   always has the same word there.
+3. Which name fills a slot: ``ranking``.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from query_reduction.data.dialog import speakers
+from query_reduction.data.stories import Question, Story
+from query_reduction.tasks.mentions import NAME_KIND, Lexicon, MentionLog, follow, kind_of_relation, row_of
+from query_reduction.tasks.ranking import Choice, Ranking, shared_facts
+
+__all__ = ["Copying"]
+
+_ENOUGH = 3
+"""A word that is always the same in so many equal responses is part of them, not a slot."""
+
+_SURE = 0.8
+"""A word is another word for a name if so large a share of what follows it says so."""
+
+_Frame = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Copying:
+    """What was learned about names."""
+
+    lexicon: Lexicon
+    fixed: frozenset[tuple[str, int]]
+    """(response with all names as kinds, position) of words that are no slots."""
+    ranking: Ranking
+
+    @staticmethod
+    def learn(dialogs: Sequence[Story], knowledge: Iterable[tuple[str, str, str]] = ()) -> Copying:
+        """Learn from training dialogs and, where there is one, a knowledge base."""
+        told = list(dict.fromkeys(_rows(dialogs)))
+        known = ((subject.lower(), relation.lower(), value.lower()) for subject, relation, value in knowledge)
+        kinds = _kinds_of_rows([*known, *told])
+        kinds |= _induced_kinds(dialogs, kinds)
+        facts: dict[str, tuple[tuple[str, str], ...]] = {}
+        for subject, relation, value in told:
+            facts[subject] = (*facts.get(subject, ()), (relation, value))
+        fixed = _fixed_words(dialogs, kinds)
+        unaliased = Copying(Lexicon(kinds, {}, facts), fixed, Ranking({}, shared_facts(told)))
+        lexicon = Lexicon(kinds, unaliased._find_aliases(dialogs), facts)
+        unranked = Copying(lexicon, fixed, unaliased.ranking)
+        return Copying(lexicon, fixed, Ranking.learn(unranked._choices(dialogs), unranked.ranking.facts))
+
+    def with_knowledge(self, rows: Iterable[tuple[str, str, str]]) -> Copying:
+        """The same, knowing the words of another knowledge base, too."""
+        kinds = _kinds_of_rows((subject.lower(), relation.lower(), value.lower()) for subject, relation, value in rows)
+        return replace(self, lexicon=replace(self.lexicon, kinds={**kinds, **self.lexicon.kinds}))
+
+    def prepare(self, dialog: Story) -> Story:
+        """The dialog as the network reads it: kinds for names, responses with slots, equal rows of a block once."""
+        lexicon = self._lexicon_of(dialog)
+        sentences: list[str] = []
+        new_place = []
+        block: set[str] = set()
+        for sentence, speaker in zip(dialog.sentences, speakers(dialog), strict=True):
+            new_place.append(len(sentences))
+            general = lexicon.generalise(sentence)
+            if speaker != "row":
+                block.clear()
+            elif general in block:
+                continue
+            else:
+                block.add(general)
+            sentences.append(general)
+        new_place.append(len(sentences))
+        questions = []
+        for question, log in follow(dialog, lexicon):
+            template = " ".join(self._template(question.answer, log))
+            questions.append(Question(lexicon.generalise(question.text), template, new_place[question.after]))
+        return Story(tuple(sentences), tuple(questions), dialog.task)
+
+    def follow(self, dialog: Story) -> Iterator[tuple[Question, MentionLog]]:
+        """Each question with what has been mentioned up to it; the log is one and grows."""
+        return follow(dialog, self._lexicon_of(dialog))
+
+    def fill(self, template: str, log: MentionLog) -> str | None:
+        """A response: its slots filled with names the dialog has mentioned; None if there are none."""
+        words = template.split()
+        chosen: list[str] = []
+        for position, word in enumerate(words):
+            if word.startswith("<") and word.endswith(">"):
+                name = self.ranking.choose(f"{template}#{position}", word, log, chosen)
+                if name is None:
+                    return None
+                words[position] = name
+                chosen.append(name)
+        return " ".join(words)
+
+    def _lexicon_of(self, dialog: Story) -> Lexicon:
+        """What is known, and the kinds of words that only rows of this dialog tell."""
+        own = _kinds_of_rows(_rows([dialog]))
+        if not own.keys() - self.lexicon.kinds.keys():
+            return self.lexicon
+        return replace(self.lexicon, kinds={**own, **self.lexicon.kinds})
+
+    def _template(self, response: str, log: MentionLog) -> list[str]:
+        """The words of a response, slots as kinds."""
+        words = response.lower().split()
+        frame = " ".join(log.lexicon.kinds.get(word, word) for word in words)
+        return [
+            log.names[word].kind if word in log.names and (frame, position) not in self.fixed else word
+            for position, word in enumerate(words)
+        ]
+
+    def _choices(self, dialogs: Iterable[Story]) -> Iterator[Choice]:
+        for dialog in dialogs:
+            for question, log in self.follow(dialog):
+                template = self._template(question.answer, log)
+                words = question.answer.lower().split()
+                chosen: list[str] = []
+                for position, (slot, word) in enumerate(zip(template, words, strict=True)):
+                    if slot == word:
+                        continue
+                    names = log.of_kind(slot)
+                    label = f"{' '.join(template)}#{position}"
+                    yield Choice(self.ranking.describe(label, slot, names, log, chosen), names.index(word))
+                    chosen.append(word)
+
+    def _find_aliases(self, dialogs: Iterable[Story]) -> dict[str, str]:
+        """Words of users that explain why the system names something nobody had named: those it follows surely."""
+        kinds = self.lexicon.kinds
+        followed: Counter[tuple[str, str]] = Counter()
+        followed_by: Counter[tuple[str, str]] = Counter()
+        unnamed: list[tuple[str, frozenset[str]]] = []
+        for dialog in dialogs:
+            said: set[str] = set()
+            for question, log in self.follow(dialog):
+                said.update(word for word in question.text.lower().split() if word not in kinds)
+                words = question.answer.lower().split()
+                frame = " ".join(kinds.get(word, word) for word in words)
+                for position, word in enumerate(words):
+                    if word not in kinds or (frame, position) in self.fixed:
+                        continue
+                    followed.update((other, kinds[word]) for other in said)
+                    followed_by.update((other, word) for other in said)
+                    if word not in log.names:
+                        unnamed.append((word, frozenset(said)))
+        explained: Counter[tuple[str, str]] = Counter((other, word) for word, said in unnamed for other in said)
+        found: dict[str, str] = {}
+        for word, before in unnamed:
+            sure = [
+                other
+                for other in before
+                if explained[other, word] >= 2 * _ENOUGH
+                and followed_by[other, word] >= _SURE * followed[other, kinds[word]]
+            ]
+            if sure:
+                found[max(sure, key=lambda other: (explained[other, word], other))] = word
+        return found
+
+    def as_json(self) -> dict[str, Any]:
+        """All of it as plain values."""
+        return {
+            "kinds": dict(self.lexicon.kinds),
+            "aliases": dict(self.lexicon.aliases),
+            "told": {name: [list(fact) for fact in facts] for name, facts in self.lexicon.facts.items()},
+            "fixed": sorted(map(list, self.fixed)),
+            "weights": dict(self.ranking.weights),
+            "facts": sorted(self.ranking.facts),
+        }
+
+    @staticmethod
+    def from_json(value: Mapping[str, Any]) -> Copying:
+        """What ``as_json`` gave."""
+        told = {name: tuple((str(a), str(b)) for a, b in facts) for name, facts in value["told"].items()}
+        lexicon = Lexicon(dict(value["kinds"]), dict(value["aliases"]), told)
+        fixed = frozenset((str(frame), int(position)) for frame, position in value["fixed"])
+        return Copying(lexicon, fixed, Ranking(dict(value["weights"]), frozenset(value["facts"])))
+
+
+def _rows(dialogs: Iterable[Story]) -> list[tuple[str, str, str]]:
+    rows = []
+    for dialog in dialogs:
+        for sentence, speaker in zip(dialog.sentences, speakers(dialog), strict=True):
+            if speaker == "row" and (row := row_of(sentence)) is not None:
+                rows.append(row)
+    return rows
+
+
+def _kinds_of_rows(rows: Iterable[tuple[str, str, str]]) -> dict[str, str]:
+    """The kind each word has most often in the rows."""
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
+    for subject, relation, value in dict.fromkeys(rows):
+        counts[subject][NAME_KIND] += 1
+        counts[value][kind_of_relation(relation)] += 1
+    return {word: min(count, key=lambda kind: (-count[kind], kind)) for word, count in counts.items()}
+
+
+def _induced_kinds(dialogs: Sequence[Story], kinds: Mapping[str, str]) -> dict[str, str]:
+    """Kinds of words that take the place of a kind in otherwise equal responses and were said by the user before."""
+    responses = {question.answer.lower() for dialog in dialogs for question in dialog.questions}
+    kind_at: dict[tuple[_Frame, int], str] = {}
+    frames = {response: tuple(kinds.get(word, word) for word in response.split()) for response in responses}
+    for frame in frames.values():
+        for position, word in enumerate(frame):
+            if word.startswith("<"):
+                kind_at[_without(frame, position), position] = word
+    votes: dict[str, Counter[str]] = defaultdict(Counter)
+    for dialog in dialogs:
+        said: set[str] = set()
+        for question in dialog.questions:
+            said.update(question.text.lower().split())
+            response = question.answer.lower()
+            for position, word in enumerate(frames[response]):
+                kind = kind_at.get((_without(frames[response], position), position))
+                if kind is not None and kind != word:
+                    votes[word][kind if word in said else ""] += 1
+    return {word: kind for word, count in votes.items() if (kind := count.most_common(1)[0][0])}
+
+
+def _without(frame: _Frame, position: int) -> _Frame:
+    return (*frame[:position], "", *frame[position + 1 :])
+
+
+def _fixed_words(dialogs: Sequence[Story], kinds: Mapping[str, str]) -> frozenset[tuple[str, int]]:
+    words_at: dict[tuple[str, int], Counter[str]] = defaultdict(Counter)
+    for dialog in dialogs:
+        for question in dialog.questions:
+            words = question.answer.lower().split()
+            frame = " ".join(kinds.get(word, word) for word in words)
+            for position, word in enumerate(words):
+                if word in kinds:
+                    words_at[frame, position][word] += 1
+    return frozenset(at for at, words in words_at.items() if len(words) == 1 and words.total() >= _ENOUGH)

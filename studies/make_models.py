@@ -1,0 +1,149 @@
+"""Make the models that come with the package: trained on generated stories, tested on generated and published ones.
+
+A part of the stories is short, like those people make up; see ``worlds.shortened``.
+
+    python studies/make_models.py --only task1,task2 --stories ../shared/data/babi/en --dialogs ../shared/data/dialog
+
+Nothing is chosen on a test: restarts are chosen on generated development questions, the published files are only
+measured. Each model is one file in the package, with a card that says all of this; too large a file is an error.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from query_reduction.config import preset, variant_name
+from query_reduction.data.encoding import encode_stories
+from query_reduction.data.stories import Story
+from query_reduction.errors import InputError
+from query_reduction.provenance import provenance
+from query_reduction.ready import FOLDER, size_limit
+from query_reduction.tasks.answers import error_by_task, evaluate
+from query_reduction.tasks.responder import Responder
+from query_reduction.tasks.responses import score_responses
+from query_reduction.tasks.sources import load_parts, parse_tasks
+from query_reduction.training.checkpoint import SavedModel, save_model
+from query_reduction.training.run import Run, RunSettings
+from query_reduction.worlds import TASKS, shortened
+
+
+@dataclass(frozen=True)
+class Plan:
+    """One model to make."""
+
+    title: str
+    tasks: str
+    variant: str
+    data: str = "generated"
+    preset: str = "adam-10k"
+
+
+# Questions about people are what the decoder needs to say "Where is Sandra?", so task 2 is learned beside task 1.
+PLANS: dict[str, Plan] = {
+    **{f"task{number}": Plan(info.title, str(number), "2r") for number, info in TASKS.items()},
+    "task2": Plan(TASKS[2].title, "1,2", "2r"),
+    **{f"task{number}": Plan(TASKS[number].title, str(number), "3r", preset="original-10k") for number in (3, 16)},
+    **{f"task{number}": Plan(TASKS[number].title, str(number), "2rv", preset="vector-10k") for number in (17, 19)},
+    "joint": Plan("All twenty story tasks", "all", "3rv100"),
+    "dialog": Plan("Booking a table", "5", "2rc", data="generated-dialog", preset="dialog"),
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", default=",".join(PLANS), help="names, separated by commas")
+    parser.add_argument("--variant", help="another network than the plan's")
+    parser.add_argument("--questions", type=int, default=10_000, help="training questions a task (dialogs: dialogs)")
+    parser.add_argument("--restarts", type=int, default=10)
+    parser.add_argument("--max-epochs", type=int, help="instead of the recipe's own")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--stories", type=Path, help="folder of the published story tasks")
+    parser.add_argument("--dialogs", type=Path, help="folder of the published dialog tasks")
+    parser.add_argument("--out", type=Path, default=FOLDER)
+    chosen = parser.parse_args()
+    for name in chosen.only.split(","):
+        if name not in PLANS:
+            raise SystemExit(f"no plan for {name!r}; there are {', '.join(PLANS)}")
+        plan = replace(PLANS[name], **({"variant": chosen.variant} if chosen.variant else {}))
+        published = chosen.dialogs if plan.data == "generated-dialog" else chosen.stories
+        begin = time.monotonic()
+        model = make(plan, published, chosen)
+        path = chosen.out / f"{name}.safetensors"
+        save_model(path, model)
+        size = path.stat().st_size
+        if size > size_limit(name):
+            path.unlink()
+            raise InputError(f"{name} would have {size} bytes, more than {size_limit(name)}: make the network smaller")
+        print(
+            f"{name}: {size} bytes, errors {model.card['errors']}, {time.monotonic() - begin:.0f} s",
+            flush=True,
+        )
+
+
+def make(plan: Plan, published: Path | None, chosen: argparse.Namespace) -> SavedModel:
+    """Train one model, test it, and write its card."""
+    parts = load_parts(plan.data, plan.tasks, questions=chosen.questions, seed=chosen.seed)
+    short_test: list[Story] = []
+    if plan.data == "generated":
+        short_test = short_part(parts.test, chosen.seed)
+        parts = replace(
+            parts,
+            train=parts.train + short_part(parts.train, chosen.seed),
+            dev=parts.dev + short_part(parts.dev, chosen.seed),
+        )
+    model, recipe = preset(plan.preset, plan.variant)
+    model = replace(model, decode_questions=plan.data == "generated")
+    epochs = chosen.max_epochs or recipe.max_epochs
+    recipe = replace(recipe, restarts=chosen.restarts, max_epochs=epochs, seed=chosen.seed)
+    run = Run(parts, RunSettings(model, recipe, None, about=f"{plan.data} task {plan.tasks}"))
+    run.train()
+    trained = run.model(run.best())
+    by_task = test(trained, parts.test)
+    card: dict[str, Any] = {
+        "title": plan.title,
+        "variant": variant_name(model),
+        "tasks": plan.tasks,
+        "errors": {"generated": mean(by_task)},
+        "test_error_by_task": by_task,
+        "data": {"name": plan.data, "questions_a_task": chosen.questions, "sha256": run.checksum, "seed": chosen.seed},
+        "recipe": asdict(recipe),
+        "seconds": round(run.trainer.seconds, 1),
+        **provenance(),
+    }
+    if short_test:
+        card["short_error_by_task"] = test(trained, short_test)
+        card["errors"]["short"] = mean(card["short_error_by_task"])
+    if published is not None:
+        tasks = plan.tasks if plan.data == "generated-dialog" else ",".join(map(str, parse_tasks(plan.tasks)))
+        told = load_parts(str(published), tasks)
+        card["published_error_by_task"] = test(trained, told.test)
+        card["errors"]["published"] = mean(card["published_error_by_task"])
+        card["published_data"] = {"name": published.name, "sha256": told.checksum()}
+    return SavedModel(trained.config, trained.vocabulary, trained.weights, card, trained.preparation)
+
+
+def short_part(stories: list[Story], seed: int) -> list[Story]:
+    """Short stories for every third question."""
+    return list(shortened(stories, seed))[::3]
+
+
+def test(model: SavedModel, stories: list[Story]) -> dict[str, float]:
+    """Error in percent, by task; for dialogs of responses that are not exactly right."""
+    if model.preparation is not None:
+        responder = Responder(model.network(), model.vocabulary, model.preparation)
+        return {"dialog": round(100 - score_responses(stories, responder.respond(stories)).exact_match, 4)}
+    questions = encode_stories(stories, model.vocabulary, model.config.memory)
+    return error_by_task(questions, evaluate(model.network(), questions).correct[0])
+
+
+def mean(errors: dict[str, float]) -> float:
+    """The mean over tasks, as tables give it."""
+    return round(sum(errors.values()) / len(errors), 4)
+
+
+if __name__ == "__main__":
+    main()

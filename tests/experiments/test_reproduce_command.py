@@ -1,0 +1,162 @@
+"""The whole command on a few generated stories, in this process and killed from outside."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from query_reduction.cli import main
+from query_reduction.data.babi import format_stories
+from query_reduction.experiments.plan import EXPERIMENTS, load_task
+from query_reduction.experiments.probe import _stories
+
+QUICK = """
+import sys
+from dataclasses import replace
+from query_reduction import config
+model, recipe = config.PRESETS["original"]
+config.PRESETS["quick"] = (
+    replace(model, dimension=10), replace(recipe, batch=8, max_epochs={epochs}, evaluate_every=2, patience=0)
+)
+if __name__ == "__main__":
+    from query_reduction.cli import main
+    sys.exit(main())
+"""
+
+
+def test_train_report_and_train_no_more(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["reproduce", "qa-1k", "--preset", "quick", "--tasks", "1-2", "--variants", "1r", "--data", "data"]
+    command += ["--workers", "1"]
+    assert main([*command, "--restarts", "2", "--json"]) == 0
+    captured = capsys.readouterr()
+    table = json.loads(captured.out)
+    assert "4 restarts to train in 2 stacks" in captured.err
+    cells = table["columns"][0]["measured"]
+    assert {row: cell["restarts"] for row, cell in cells.items()} == {"1": 2, "2": 2}
+    assert main([*command, "--restarts", "2"]) == 0
+    captured = capsys.readouterr()
+    assert "everything asked for is stored already" in captured.err
+    assert "| 1 | 0.0 |" in captured.out
+    assert main([*command, "--restarts", "3", "--json"]) == 0
+    captured = capsys.readouterr()
+    assert "2 restarts to train in 2 stacks" in captured.err
+    assert json.loads(captured.out)["columns"][0]["measured"]["1"]["errors"][:2] == cells["1"]["errors"]
+
+
+def test_the_joint_network_is_not_trained_for_a_few_tasks(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["reproduce", "qa-1k", "--tasks", "1", "--report-only", "--json"]) == 0
+    assert [column["name"] for column in json.loads(capsys.readouterr().out)["columns"]] == [
+        "1r",
+        "2",
+        "2r",
+        "3r",
+        "6r",
+    ]
+    assert main(["reproduce", "qa-1k", "--tasks", "1", "--variants", "6r200", "--report-only", "--json"]) == 0
+    assert [column["name"] for column in json.loads(capsys.readouterr().out)["columns"]] == ["6r200 joint"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["qa-2k"], "no table 'qa-2k'"),
+        (["qa-1k", "--variants", "9r"], "has no variant '9r'"),
+        (["qa-1k", "--tasks", "21"], "tasks go from 1 to 20"),
+        (["qa-1k", "--address", "here:1"], "--address needs --engine ray"),
+        (["qa-1k", "--restarts", "0"], "--restarts must be above 0"),
+        (["qa-1k", "--data", "nowhere"], "no such folder"),
+        (["qa-1k", "--preset", "none", "--data", "data"], "no preset 'none'"),
+        (["qa-1k", "--tasks", "5", "--variants", "2r", "--data", "data"], "no files of task 5"),
+    ],
+)
+def test_wrong_options_are_told_in_one_line(
+    place: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], complaint: str
+) -> None:
+    assert main(["reproduce", *arguments]) == 1
+    captured = capsys.readouterr()
+    assert complaint in captured.err
+    assert len(captured.err.strip().splitlines()) == 1
+
+
+def test_task_3_at_10k_is_filled_up_and_says_so(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("QRN_DATA", str(place / "data"))
+    real = _stories(0, 12)
+    for folder, part in (("en-10k", "test"), ("en-10k-qa3-partial", "train")):
+        path = place / "data" / "babi" / folder / f"qa3_three_{part}.txt"
+        path.parent.mkdir()
+        path.write_text("".join(format_stories(real)))
+    parts, note = load_task(EXPERIMENTS["qa-10k"], "3")
+    known = sum(len(story.questions) for story in real)
+    assert sum(len(story.questions) for story in parts.train) == 10000
+    assert parts.train[: len(real)] == [replace(story, task="3") for story in real]
+    assert note == f"task 3: trained on {known} published and {10000 - known} generated questions"
+
+
+def start(place: Path, epochs: int) -> subprocess.Popen[str]:
+    script = place / "quick.py"
+    script.write_text(QUICK.format(epochs=epochs))
+    command = ["reproduce", "qa-1k", "--preset", "quick", "--tasks", "1-2", "--variants", "1r", "--restarts", "2"]
+    return subprocess.Popen(
+        [sys.executable, str(script), *command, "--data", "data", "--json"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def wait_for_states(place: Path, sweep: subprocess.Popen[str]) -> None:
+    until = time.monotonic() + 600
+    while time.monotonic() < until:
+        if list(place.glob("results/.unfinished/*/state.safetensors")):
+            return
+        if sweep.poll() is not None:
+            break
+        time.sleep(0.05)
+    sweep.kill()
+    raise AssertionError(f"no state was saved: {sweep.communicate()[1]}")
+
+
+def processes_of_session(leader: int) -> list[int]:
+    found = []
+    for folder in Path("/proc").iterdir():
+        if folder.name.isdecimal():
+            try:
+                fields = (folder / "stat").read_text().rpartition(")")[2].split()
+            except OSError:
+                continue
+            if int(fields[3]) == leader and fields[0] != "Z":
+                found.append(int(folder.name))
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
+def test_killed_anywhere_it_goes_on(place: Path, how: signal.Signals) -> None:
+    """The driver is killed; its workers leave by themselves; the next start ends as one start would have."""
+    epochs = 1500  # long enough for a state to be saved on the way
+    sweep = start(place, epochs)
+    wait_for_states(place, sweep)
+    os.kill(sweep.pid, how)
+    sweep.communicate(timeout=300)
+    assert sweep.returncode == (130 if how != signal.SIGKILL else -signal.SIGKILL)
+    until = time.monotonic() + 30
+    while processes_of_session(sweep.pid) and time.monotonic() < until:
+        time.sleep(0.1)
+    assert processes_of_session(sweep.pid) == []
+    again = start(place, epochs)
+    out, err = again.communicate(timeout=1800)
+    assert again.returncode == 0, err
+    interrupted = json.loads(out)["columns"][0]["measured"]
+    assert not list(place.glob("results/.unfinished/*/state.safetensors"))
+    (place / "results").rename(place / "interrupted")
+    whole, err = start(place, epochs).communicate(timeout=1800)
+    assert json.loads(whole)["columns"][0]["measured"] == interrupted, err

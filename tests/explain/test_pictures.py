@@ -1,0 +1,132 @@
+"""Pictures of a trace: terminal, HTML, PNG and SVG."""
+
+from __future__ import annotations
+
+import io
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+from small_model import QUESTION, STORY, make_reader
+
+import query_reduction
+from query_reduction.errors import InputError
+from query_reduction.explain.columns import red
+from query_reduction.explain.html import page
+from query_reduction.explain.terminal import gate_table
+from query_reduction.model import Reader
+
+
+@pytest.fixture
+def reader() -> Reader:
+    return make_reader()
+
+
+class _Elements(HTMLParser):
+    """Elements in order, and the text of each row of the tables."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.rows: list[str] = []
+        self.open: list[str] = []
+        self.feed(text)
+        assert not self.open
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+        if tag != "meta":
+            self.open.append(tag)
+        if tag == "tr":
+            self.rows.append("")
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if "tr" in self.open:
+            self.rows[-1] += data
+
+
+def test_terminal_shows_all_gates(reader: Reader) -> None:
+    console = Console(width=140, record=True, file=io.StringIO())
+    trace = reader.trace(STORY, QUESTION)
+    console.print(gate_table(trace, width=140))
+    text = console.export_text()
+    for sentence in STORY:
+        assert sentence in text
+    for heading in ("z¹", "→r¹", "←r¹", "z²", "contributed"):
+        assert heading in text
+    assert f"{trace.layers[0].update[2, 0]:.2f}" in text
+    console.print(gate_table(trace, width=140, most=1))
+    text = console.export_text()
+    assert sum(sentence in text for sentence in STORY) == 1
+    assert "contributed less" in text
+
+
+@pytest.mark.parametrize("name", ["task2", "joint"])
+def test_a_narrow_terminal_leaves_room_for_the_sentences(name: str) -> None:
+    console = Console(width=80, record=True, file=io.StringIO())
+    console.print(gate_table(query_reduction.load(name).trace(STORY, QUESTION), width=80))
+    text = console.export_text()
+    assert "z¹" in text
+    assert "…" not in text
+    for word in STORY[0].split():
+        assert word in text
+
+
+def test_paper_red() -> None:
+    assert (red(0), red(1), red(0.5)) == ("#ffffff", "#ff0000", "#ff8080")
+
+
+def test_html_escapes_and_needs_nothing_from_outside() -> None:
+    evil = "<script>alert('x')</script> & <img src=http://example.org/x>"
+    trace = make_reader().trace([*STORY, evil], QUESTION + evil)
+    text = page(trace)
+    elements = _Elements(text)
+    assert {tag for tag, _ in elements.elements} <= {
+        *("html", "head", "meta", "title", "style", "body", "section", "p", "strong", "span", "div", "small", "i", "b"),
+        *("table", "thead", "tbody", "tr", "th", "td", "sup", "details", "summary", "h2"),
+    }
+    assert all(not {"src", "href"} & set(attributes) for _, attributes in elements.elements)
+    assert "url(" not in text
+    assert "@import" not in text
+    assert any(evil in row for row in elements.rows)
+
+
+def test_long_story_starts_with_what_mattered() -> None:
+    sentences = [f"Mary went to the garden {number}." for number in range(1200)]
+    trace = make_reader(memory=0).trace(sentences, QUESTION)
+    elements = _Elements(page(trace))
+    assert sum(tag == "details" for tag, _ in elements.elements) == 1
+    rows = [row for row in elements.rows if not row.startswith("#")]
+    assert len(rows) == 20 + 1200
+    for number, row in zip(trace.ranking()[:20], rows[:20], strict=True):
+        assert f"Mary went to the garden {number}." in row
+
+
+def test_notebook_display(reader: Reader) -> None:
+    shown = reader.trace(STORY, QUESTION)._repr_html_()
+    assert "<section" in shown
+    assert "<body" not in shown
+
+
+@pytest.mark.parametrize(("ending", "start"), [("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF")])
+def test_pictures(reader: Reader, tmp_path: Path, ending: str, start: bytes) -> None:
+    pytest.importorskip("matplotlib")
+    from query_reduction.explain.picture import write_picture
+
+    path = tmp_path / f"trace.{ending}"
+    trace = reader.trace([*STORY, "It costs $5 and $6 _{x}."], QUESTION)
+    write_picture(trace, path)
+    assert path.read_bytes().startswith(start)
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_unknown_picture_format(reader: Reader, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    from query_reduction.explain.picture import write_picture
+
+    with pytest.raises(InputError, match=r"end in \.png"):
+        write_picture(reader.trace(STORY, QUESTION), tmp_path / "trace.bmp")

@@ -1,0 +1,60 @@
+"""Figures of explanations: by hand, against all orders, and a model that must find its facts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import permutations
+
+import numpy as np
+import pytest
+import torch
+
+from query_reduction.config import parse_variant
+from query_reduction.data.stories import Question, Story
+from query_reduction.data.vocabulary import Vocabulary
+from query_reduction.explain.scoring import expected_of_random, score_explanations, score_ranking
+from query_reduction.networks.qrn import QueryReductionNetwork
+
+
+def test_figures_by_hand() -> None:
+    # Facts at places 1 and 3 of the ranking; a third fact was never read.
+    assert score_ranking([4, 0, 2, 1, 3, 5], {4, 2}, 3) == pytest.approx([1, 2 / 3, 2 / 3, (1 + 2 / 3) / 3])
+    assert score_ranking([0, 1, 2], {2}, 1) == pytest.approx([0, 0, 1, 1 / 3])
+
+
+@pytest.mark.parametrize(("read", "facts", "total"), [(1, 1, 1), (4, 2, 2), (6, 1, 2), (6, 3, 3), (5, 0, 1)])
+def test_chance_is_the_mean_over_all_orders(read: int, facts: int, total: int) -> None:
+    every = [score_ranking(order, set(range(facts)), total) for order in permutations(range(read))]
+    np.testing.assert_allclose(expected_of_random(read, facts, total), np.mean(every, axis=0))
+
+
+def test_a_model_that_looks_for_one_word_finds_its_sentence() -> None:
+    stories = [
+        Story(
+            ("red it is.", "so be it.", "it was so."),
+            (Question("which?", "red", 1, (0,)), Question("which?", "red", 3, (0,)), Question("why?", "red", 3)),
+            "1",
+        )
+    ]
+    vocabulary = Vocabulary.from_stories(stories)
+    network = QueryReductionNetwork(parse_variant("1r4"), vocabulary.size, 1, longest_sentence=3)
+    with torch.no_grad():
+        network.embedding.zero_()
+        network.embedding[0, vocabulary.numbers("red")[0]] = 10
+        network.embedding[0, vocabulary.numbers("which")[0]] = 10
+        network.update_weight.fill_(1)
+    scores = score_explanations(network, vocabulary, stories)
+    assert list(scores) == ["1"]
+    assert scores["1"]["questions"] == 2  # the third names no facts
+    assert scores["1"]["model"]["r_precision"] == 100
+    assert scores["1"]["recency"]["precision_at_1"] == 50
+    assert scores["1"]["random"]["precision_at_1"] == pytest.approx(100 * (1 + 1 / 3) / 2, abs=0.01)
+
+
+def test_facts_beyond_memory_count_as_missed() -> None:
+    story = Story(("a b.", "c d.", "e f."), (Question("a?", "b", 3, (0, 2)),), "7")
+    vocabulary = Vocabulary.from_stories([story])
+    config = replace(parse_variant("1r4"), memory=2)
+    network = QueryReductionNetwork(config, vocabulary.size, 1, longest_sentence=2)
+    scores = score_explanations(network, vocabulary, [story])["7"]
+    assert scores["recency"] == {"precision_at_1": 100, "r_precision": 50, "recall_at_5": 50, "average_precision": 50}

@@ -1,0 +1,108 @@
+"""The question decoder: its loss, its words, and that it learns without harm to the rest."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from query_reduction.config import ModelConfig, Recipe, parse_variant
+from query_reduction.data.encoding import encode_stories
+from query_reduction.data.vocabulary import Vocabulary
+from query_reduction.model import Reader
+from query_reduction.networks import decoder
+from query_reduction.networks.qrn import QueryReductionNetwork
+from query_reduction.tasks.sources import Parts
+from query_reduction.training.run import Run, RunSettings
+from query_reduction.worlds import generate
+
+CONFIG = replace(parse_variant("2r"), decode_questions=True)
+
+
+def test_loss_is_minus_the_log_of_the_questions_probability() -> None:
+    generator = torch.Generator().manual_seed(0)
+    config = replace(parse_variant("2r4"), decode_questions=True)
+    network = QueryReductionNetwork(config, 6, 3, longest_sentence=3, restarts=range(2))
+    with torch.no_grad():
+        network.decoder_weight.normal_(generator=generator)
+        network.decoder_bias.normal_(generator=generator)
+    parts = network.decoder_weight, network.decoder_bias, network.update_weight
+    weight, bias, gate = (part.detach() for part in parts)
+    query = torch.randn(2, 2, 4, generator=generator)
+    words = torch.tensor([[2, 5], [4, 0]])
+    found = decoder.losses(network, query, words).detach()
+    for restart in range(2):
+        for number, told in enumerate([(2, 5, 0), (4, 0, 0)]):
+            total = 0.0
+            for position, word in enumerate(told):
+                seen = query[restart, number] * gate[restart, 0, 0].abs()
+                direction = seen / seen.norm()
+                scores = weight[restart, position] @ direction + 5 * bias[restart, position]
+                total -= float(torch.log_softmax(scores, 0)[word])
+            assert float(found[restart, number]) == pytest.approx(total, rel=1e-5)
+
+
+def test_words_end_where_no_word_is_best() -> None:
+    vocabulary = Vocabulary(("apple", "is", "where"), (), 4)
+    network = QueryReductionNetwork(CONFIG, vocabulary.size, 1, longest_sentence=4)
+    with torch.no_grad():
+        for position, word in enumerate((4, 3, 0, 2)):
+            network.decoder_bias[0, position, word] = 1
+    assert decoder.decode(network, torch.zeros(1, 2, 50), vocabulary) == ["where is", "where is"]
+
+
+def test_other_weights_start_as_without_a_decoder() -> None:
+    plain = QueryReductionNetwork(ModelConfig(), 9, 3, longest_sentence=4, restarts=range(3))
+    decoding = QueryReductionNetwork(CONFIG, 9, 3, longest_sentence=4, restarts=range(3))
+    for name, weight in plain.named_parameters():
+        assert torch.equal(weight, decoding.get_parameter(name))
+
+
+def test_gradients_reach_decoder_and_embedding() -> None:
+    stories = generate(1, 8)
+    vocabulary = Vocabulary.from_stories(stories)
+    network = QueryReductionNetwork(
+        CONFIG,
+        vocabulary.size,
+        len(vocabulary.answers),
+        longest_sentence=vocabulary.longest_sentence,
+        restarts=range(2),
+    )
+    torch.nn.init.normal_(network.decoder_weight)
+    batch = encode_stories(stories, vocabulary, 50).batch(np.arange(8))
+    with torch.no_grad():
+        plain = network.head.losses(network, network.reduce(batch), batch)
+    losses = network.losses(batch)
+    assert (losses > plain).all()
+    (losses - plain).sum().backward()
+    for name in ("decoder_weight", "decoder_bias", "embedding"):
+        gradient = network.get_parameter(name).grad
+        assert gradient is not None
+        assert gradient.abs().sum() > 0
+
+
+def test_the_gate_is_not_told_where_to_look() -> None:
+    network = QueryReductionNetwork(CONFIG, 6, 3, longest_sentence=3)
+    torch.nn.init.normal_(network.decoder_weight)
+    loss = decoder.losses(network, torch.randn(1, 2, 50), torch.tensor([[2], [3]])).sum()
+    loss.backward()
+    assert network.update_weight.grad is None
+
+
+def test_a_trained_model_says_its_questions() -> None:
+    parts = Parts("generated", generate(1, 200), generate(1, 50, split="valid"), generate(1, 100, split="test"))
+    run = Run(parts, RunSettings(CONFIG, Recipe(restarts=1, max_epochs=20), None))
+    run.train()
+    reader = Reader(run.model(run.best()))
+    assert reader.decodes_questions
+    for story in parts.test[:10]:
+        question = story.questions[0]
+        trace = reader.trace(story.sentences[: question.after], question.text)
+        assert trace.question_in_words == question.text.rstrip("?")
+        assert trace.queries_in_words is not None
+        assert [len(layer) for layer in trace.queries_in_words] == [len(trace.sentences)]
+        assert trace.as_json()["queries_in_words"][0][0].startswith("Where is")
+        assert trace.so_far_in_words is not None
+        assert {text[:8] for text in trace.so_far_in_words[0]} <= {"", "Where is"}
