@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 from query_reduction.data.stories import Story
+from query_reduction.errors import InputError
 
 __all__ = ["NO_WORD", "UNKNOWN_WORD", "Vocabulary", "split_words"]
 
 NO_WORD = 0
 UNKNOWN_WORD = 1
 _FIRST_WORD = 2
+_LONGEST = 1_000_000
 
 _WORD = re.compile(r"\w+")
 
@@ -47,6 +49,18 @@ class Vocabulary:
         split = [split_words(text, tokens) for text in texts]
         words = {word for sentence in split for word in sentence}
         return Vocabulary(tuple(sorted(words)), tuple(sorted(answers)), max(map(len, split), default=1) or 1, tokens)
+
+    @staticmethod
+    def from_json(values: Mapping[str, Any]) -> Vocabulary:
+        """A vocabulary read from a file, checked: distinct texts, a length that makes sense, a known way to split."""
+        words, answers = tuple(values["words"]), tuple(values["answers"])
+        for texts in (words, answers):
+            if len(set(texts)) != len(texts) or not all(isinstance(text, str) for text in texts):
+                raise InputError("words and answers must be texts, each once")
+        longest, tokens = values["longest_sentence"], values["tokens"]
+        if not isinstance(longest, int) or not 1 <= longest <= _LONGEST or tokens not in ("words", "spaces"):
+            raise InputError("longest_sentence must be a whole number from 1 on, tokens either words or spaces")
+        return Vocabulary(words, answers, longest, tokens)
 
     @property
     def size(self) -> int:

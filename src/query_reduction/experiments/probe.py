@@ -17,10 +17,12 @@ from functools import cache
 
 import torch
 
-from query_reduction.config import ModelConfig, Recipe
 from query_reduction.data.stories import Question, Story
-from query_reduction.tasks.sources import Parts
-from query_reduction.training.run import Run, RunSettings
+from query_reduction.tasks.dialogs import DialogParts
+from query_reduction.tasks.protocol import Parts
+from query_reduction.tasks.stories import StoryOptions, StoryParts
+from query_reduction.training.run import Run
+from query_reduction.training.setup import Setup
 
 __all__ = ["agree", "probe"]
 
@@ -34,8 +36,9 @@ _PLACES = ("kitchen", "garden", "attic", "hall", "cellar")
 
 
 @cache
-def probe(model: ModelConfig, recipe: Recipe) -> tuple[float, ...]:
+def probe(setup: Setup) -> tuple[float, ...]:
     """Losses of a hurried training of this network by this recipe; takes a fraction of a second."""
+    recipe = setup.recipe
     hurried = replace(
         recipe,
         batch=min(recipe.batch, 16),
@@ -47,12 +50,14 @@ def probe(model: ModelConfig, recipe: Recipe) -> tuple[float, ...]:
         max_epochs=_EPOCHS,
         restarts=len(_RESTARTS),
     )
-    small = replace(model, dimension=min(model.dimension, _LARGEST))
-    parts = Parts("probe", _stories(0, 24)) if model.head == "answers" else _dialogs()
+    network = setup.network
+    if hasattr(network, "dimension"):
+        network = replace(network, dimension=min(network.dimension, _LARGEST))
+    parts: Parts = StoryParts("probe", _stories(0, 24)) if isinstance(setup.task, StoryOptions) else _dialogs()
     numbers: list[float] = []
     with _double_precision():
-        run = Run(parts, RunSettings(small, hurried, None), _RESTARTS)
-        run.trainer.network.fused = False
+        run = Run(parts, replace(setup, network=network, recipe=hurried), restarts=_RESTARTS)
+        run.trainer.network.use_native(False)
         while not run.trainer.finished:
             for point in run.trainer.run_to_next_look():
                 numbers += [point.train_loss, point.dev_loss]
@@ -78,7 +83,7 @@ def agree(one: Sequence[float], other: Sequence[float]) -> bool:
     )
 
 
-def _dialogs() -> Parts:
+def _dialogs() -> DialogParts:
     """The same stories as dialogs: a question is what the user says, the answer a sentence."""
     dialogs = [
         replace(
@@ -89,7 +94,7 @@ def _dialogs() -> Parts:
     ]
     responses = tuple(f"look in the {place}" for place in _PLACES)
     rows = tuple((place, "R_floor", str(number % 2)) for number, place in enumerate(_PLACES))
-    return Parts("probe", dialogs, dialogs=True, candidates=responses, knowledge=rows)
+    return DialogParts("probe", dialogs, candidates=responses, knowledge=rows)
 
 
 def _stories(first: int, last: int) -> list[Story]:

@@ -1,1 +1,1 @@
-"""Other networks that answer the same questions: one self-contained file each."""
+"""The networks, one file each, and what all of them share. Read ``qrn`` first."""

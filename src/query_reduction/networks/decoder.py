@@ -15,6 +15,7 @@ people.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import takewhile
 from typing import Protocol
 
@@ -24,10 +25,14 @@ from torch import Tensor
 from torch.nn import functional
 
 from query_reduction.data.vocabulary import NO_WORD, Vocabulary
+from query_reduction.networks.contributions import LayerGates, forward_states
+from query_reduction.networks.protocol import QueryWords, StackedModule, zeros
 
-__all__ = ["Weights", "decode", "losses", "scores", "shapes"]
+__all__ = ["InWords", "Weights", "declare", "decode", "losses", "scores"]
 
 _BIAS_SPEED = 5.0
+_LEAST_READ = 0.2
+"""A query of which less than this share has been read, or has not been reset again, is not put into words."""
 
 
 class Weights(Protocol):
@@ -38,12 +43,11 @@ class Weights(Protocol):
     decoder_bias: Float[Tensor, "restart position vocabulary"]
 
 
-def shapes(positions: int, vocabulary_size: int, dimension: int) -> dict[str, tuple[int, ...]]:
-    """Names and shapes of the decoder's parameters, without the restart dimension."""
-    return {
-        "decoder_weight": (positions, vocabulary_size, dimension),
-        "decoder_bias": (positions, vocabulary_size),
-    }
+def declare(network: StackedModule, vocabulary: Vocabulary, dimension: int) -> None:
+    """Declare the decoder's parameters on a network."""
+    positions = vocabulary.longest_sentence
+    network.declare("decoder_weight", (positions, vocabulary.size, dimension), zeros)
+    network.declare("decoder_bias", (positions, vocabulary.size), zeros, decay_uses=0)
 
 
 def scores(
@@ -77,3 +81,31 @@ def decode(weights: Weights, query: Float[Tensor, "1 query dim"], vocabulary: Vo
         " ".join(word_of.get(number, "?") for number in takewhile(lambda number: number != NO_WORD, numbers))
         for numbers in scores(weights, query)[0].argmax(-1).tolist()
     ]
+
+
+@dataclass(frozen=True, slots=True)
+class InWords:
+    """The queries of a batch's first question in words, computed when asked for."""
+
+    weights: Weights
+    vocabulary: Vocabulary
+    query: Float[Tensor, "1 batch dim"]
+    layers: tuple[LayerGates, ...]
+    lengths: Int[Tensor, "batch"]
+
+    def __call__(self) -> QueryWords:
+        """The question, and below the last layer each reduced query: as handed on, and from what was read so far."""
+        below = self.layers[:-1]
+        return QueryWords(
+            question=self._say(self.query[:, :1])[0],
+            queries=tuple(self._say(layer.reduced[:, 0]) for layer in below),
+            so_far=tuple(map(self._so_far, below)),
+        )
+
+    def _say(self, vectors: Tensor) -> tuple[str, ...]:
+        return tuple(decode(self.weights, vectors, self.vocabulary))
+
+    def _so_far(self, layer: LayerGates) -> tuple[str, ...]:
+        states, read = forward_states(layer, self.lengths)
+        texts = zip(self._say(states[:, 0]), read[0, 0].tolist(), strict=True)
+        return tuple(text if amount >= _LEAST_READ else "" for text, amount in texts)

@@ -4,28 +4,38 @@
 ``responses``  word after word down a prefix tree of the candidates (dialogs, as the paper describes it)
 ``slots``      independent classifiers of fixed slots (dialogs, as the original code does it)
 
-A head knows the candidates and how to score them; its weights are parameters of the network, all named
-``answer_…`` and with the leading restart dimension.
+A head knows the candidates and how to score them; it declares its weights on the network that uses it, all named
+``answer_…``. Any network that ends in a vector can have any head.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol
+from dataclasses import dataclass
+from typing import Literal, Protocol
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 from torch.nn import functional
 
-from query_reduction.config import ModelConfig
 from query_reduction.data.batch import Batch
 from query_reduction.data.slots import SLOT_PLACES, pieces, places
 from query_reduction.data.vocabulary import Vocabulary
 from query_reduction.networks.match import Mentions
+from query_reduction.networks.protocol import StackedModule, Start, uniform
 from query_reduction.networks.response_tree import ResponseTree
 
-__all__ = ["AnswerHead", "Head", "ResponseHead", "SlotHead", "Weights", "build_head"]
+__all__ = ["AnswerHead", "Head", "HeadConfig", "ResponseHead", "SlotHead", "Weights", "build_head"]
+
+
+@dataclass(frozen=True, slots=True)
+class HeadConfig:
+    """Which output module a task needs."""
+
+    kind: Literal["answers", "responses", "slots"] = "answers"
+    match: Literal["none", "paper", "original"] = "none"
+    """Two features of a candidate word; see ``match``. Only for responses and slots."""
 
 
 class Weights(Protocol):
@@ -53,13 +63,20 @@ class Head(Protocol):
         """Cross entropy of the right answers."""
 
 
-def build_head(config: ModelConfig, answer_count: int, vocabulary: Vocabulary | None) -> Head:
-    """The head a network's settings name."""
-    if config.head == "answers":
-        return AnswerHead(answer_count)
-    if vocabulary is None:
-        raise ValueError(f"a network with head {config.head!r} needs the vocabulary: its candidates are made of words")
-    return ResponseHead(vocabulary, config) if config.head == "responses" else SlotHead(vocabulary, config)
+def build_head(
+    config: HeadConfig, vocabulary: Vocabulary, network: StackedModule, dimension: int, start: Start | None = None
+) -> Head:
+    """The head a task needs, its weights declared on the network that ends in vectors of this dimension."""
+    head: Head
+    if config.kind == "answers":
+        head = AnswerHead(len(vocabulary.answers))
+    elif config.kind == "responses":
+        head = ResponseHead(vocabulary, config)
+    else:
+        head = SlotHead(vocabulary, config)
+    for name, shape in head.shapes(dimension).items():
+        network.declare(name, shape, start or uniform(dimension**-0.5))
+    return head
 
 
 class AnswerHead:
@@ -69,7 +86,7 @@ class AnswerHead:
         self._count = answer_count
 
     def shapes(self, dimension: int) -> dict[str, tuple[int, ...]]:
-        """One row an answer."""
+        """One row per answer."""
         return {"answer_weight": (self._count, dimension)}
 
     def scores(self, weights: Weights, reduced: Tensor, batch: Batch | None) -> Tensor:
@@ -84,14 +101,14 @@ class AnswerHead:
 
 
 class ResponseHead:
-    """A response is said word by word: a way down the prefix tree of the candidates.
+    """A response is generated word by word: a path down the prefix tree of the candidates.
 
     The classifier of position j scores word w by its row times (reduced query + vector of the current word), among
     the words that lead on to a candidate; the end of a response is a word, too. With match, two features of w
     count as well, each as much as the reduced query says. There is no recurrent state.
     """
 
-    def __init__(self, vocabulary: Vocabulary, config: ModelConfig) -> None:
+    def __init__(self, vocabulary: Vocabulary, config: HeadConfig) -> None:
         self.tree = ResponseTree([pieces(answer) for answer in vocabulary.answers], vocabulary.number_of_word)
         self._mentions = _mentions_of(config, vocabulary)
 
@@ -162,7 +179,7 @@ def _add_cross_entropy(losses: Tensor, rows: Tensor, scores: Tensor, choices: Te
 class SlotHead:
     """Independent classifiers of fixed slots; a candidate's score is the sum of its slots' log-probabilities."""
 
-    def __init__(self, vocabulary: Vocabulary, config: ModelConfig) -> None:
+    def __init__(self, vocabulary: Vocabulary, config: HeadConfig) -> None:
         slots = [places(answer) for answer in vocabulary.answers]
         values = [sorted(set(at_place)) for at_place in zip(*slots, strict=True)]
         self._sizes = [len(of_place) for of_place in values]
@@ -198,7 +215,7 @@ class SlotHead:
         return torch.cat([part.log_softmax(2) for part in scores.split(self._sizes, dim=2)], dim=2)
 
 
-def _mentions_of(config: ModelConfig, vocabulary: Vocabulary) -> Callable[[Batch | None], Mentions | None]:
+def _mentions_of(config: HeadConfig, vocabulary: Vocabulary) -> Callable[[Batch | None], Mentions | None]:
     """What gives the match features of a batch, if the network has them and the stories are at hand."""
     kind = config.match
     if kind == "none":

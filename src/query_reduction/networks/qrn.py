@@ -1,111 +1,96 @@
-"""The whole network on one page: position encoder, QRN unit, stacked layers; ``heads`` gives the answer.
+"""The whole Query-Reduction Network on one page: position encoder, QRN unit, stacked layers; a head gives the answer.
 
-Several restarts of one network train as one: every parameter has a leading ``restart`` dimension, and nothing
-ever mixes restarts. A single network is a stack of one. Equation numbers are those of Seo et al., "Query-Reduction
-Networks for Question Answering", ICLR 2017. ``fused_reader`` computes ``read`` in one pass of native code; the code
-here is what it must equal.
+Several restarts train as one: every parameter has a leading ``restart`` dimension (see ``protocol``). Equation numbers
+are those of Seo et al., "Query-Reduction Networks for Question Answering", ICLR 2017. ``native.reader`` computes
+``encode`` and ``read`` in one pass of native code; the code here is what it must equal.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
+import re
 from dataclasses import dataclass
+from typing import Annotated, Literal
 
-import numpy as np
 import torch
 from jaxtyping import Float, Int
-from torch import Tensor, nn
+from torch import Tensor
 
-from query_reduction.config import ModelConfig
 from query_reduction.data.batch import Batch
 from query_reduction.data.vocabulary import Vocabulary
-from query_reduction.native import reader as fused_reader
+from query_reduction.native import reader as native_reader
 from query_reduction.networks import decoder
-from query_reduction.networks.heads import build_head
+from query_reduction.networks.contributions import LayerGates, read_weights
+from query_reduction.networks.encoder import encode_sentences
+from query_reduction.networks.heads import HeadConfig, build_head
+from query_reduction.networks.protocol import LayerTrace, Seeds, StackedNetwork, Start, Trace, normal, uniform, zeros
+from query_reduction.networks.registry import register
 from query_reduction.scan import scan
+from query_reduction.settings import Between, check
 
-__all__ = ["LayerTrace", "QueryReductionNetwork", "position_weights"]
+__all__ = ["QRNConfig", "QueryReductionNetwork", "parse_variant", "variant_name"]
+
+_DIMENSION = 50
+"""The dimension of a network whose name does not give one."""
 
 
 @dataclass(frozen=True, slots=True)
-class LayerTrace:
-    """What one layer did at every sentence: gates, candidate, and the reduced query handed on."""
+class QRNConfig:
+    """The Query-Reduction Network."""
 
-    update: Float[Tensor, "restart batch time gate"]
-    reset_forward: Float[Tensor, "restart batch time gate"] | None
-    reset_backward: Float[Tensor, "restart batch time gate"] | None
-    candidate: Float[Tensor, "restart batch time dim"]
-    reduced: Float[Tensor, "restart batch time dim"]
+    layers: Annotated[int, Between(1, 64)] = 2
+    """Number of stacked layers K."""
+    dimension: Annotated[int, Between(1, 4096)] = _DIMENSION
+    """Size d of sentence and query vectors."""
+    reset_gate: bool = True
+    """Reset gates in all layers but the last (equation 5)."""
+    vector_gates: bool = False
+    """One gate per unit instead of one per sentence."""
+    tied: bool = True
+    """Share the weights of all layers, as the paper does."""
+    forget_bias: Annotated[float, Between(-100, 100)] = 2.5
+    """Subtracted inside the update gate, so that it starts mostly closed."""
+    init: Literal["original", "paper", "open"] = "original"
+    """Initial weights: original = embeddings and gates uniform with standard deviation 1; paper = embeddings
+    normal with standard deviation 1/sqrt(d), unit weights by Glorot and Bengio; open = as original, but embeddings
+    with 0.5, gates with 1/sqrt(d) and the query's part of a candidate with 2/sqrt(d), so that gates do not start shut
+    or wide open and the question is not lost on its way through many layers."""
+    position_length: Literal["task", "sentence"] = "task"
+    """The J of the position encoder: the longest sentence of the task (original) or the sentence's own length."""
+    decode_questions: bool = False
+    """Also learn to say a question from its vector, so that reduced queries can be put into words (stories)."""
+
+    def __post_init__(self) -> None:
+        check(self)
 
 
-def position_weights(
-    words: Int[Tensor, "sentence word"], dimension: int, longest: int, dtype: torch.dtype
-) -> Float[Tensor, "sentence word dim"]:
-    """l_kj = (1 - k/d) + (j/J)(2k/d - 1), k and j from 1; ``longest`` is J, or 0 for each sentence's own length."""
-    present = words > 0
-    j = torch.arange(1, words.shape[1] + 1, device=words.device, dtype=dtype)
-    length = present.sum(1, keepdim=True).clamp(min=1) if longest == 0 else longest
-    k = torch.arange(1, dimension + 1, device=words.device, dtype=dtype) / dimension
-    weights = (1 - k) + (j / length).unsqueeze(-1) * (2 * k - 1)
-    return weights * present.unsqueeze(-1)
+_VARIANT = re.compile(r"(?P<layers>[1-9]\d?)(?P<reset>r?)(?P<vector>v?)(?:(?:d|(?<=[rv]))(?P<dimension>[1-9]\d{0,3}))?")
 
 
-class QueryReductionNetwork(nn.Module):
-    """A stack of ``len(restarts)`` networks that read the same batches, each with weights of its own."""
+def parse_variant(name: str) -> QRNConfig | None:
+    """The network the paper calls ``2r``, ``6r200``, ``2rv`` …: layers, r(eset), v(ector gates), dimension."""
+    match = _VARIANT.fullmatch(name)
+    if match is None:
+        return None
+    return QRNConfig(
+        layers=int(match["layers"]),
+        reset_gate=bool(match["reset"]),
+        vector_gates=bool(match["vector"]),
+        dimension=int(match["dimension"] or _DIMENSION),
+    )
 
-    def __init__(
-        self,
-        config: ModelConfig,
-        vocabulary_size: int,
-        answer_count: int,
-        *,
-        longest_sentence: int,
-        vocabulary: Vocabulary | None = None,
-        restarts: Sequence[int] = (0,),
-        seed: int = 0,
-    ) -> None:
-        super().__init__()
-        self.config = config
-        self.longest_sentence = longest_sentence
-        self.fused = fused_reader.available()
-        self.scan_backend = "associative"
-        self._shape = fused_reader.Shape(
-            config.layers,
-            config.dimension,
-            config.tied,
-            config.reset_gate,
-            config.vector_gates,
-            config.forget_bias,
-        )
-        self.head = build_head(config, answer_count, vocabulary)
-        d = config.dimension
-        gate = d if config.vector_gates else 1
-        own = 1 if config.tied else config.layers
-        shapes = {
-            "embedding": (vocabulary_size, d),
-            "candidate_query": (own, d, d),
-            "candidate_sentence": (own, d, d),
-            "candidate_bias": (own, d),
-            "update_weight": (own, gate, d),
-            "update_bias": (own, gate),
-            **self.head.shapes(d),
-        }
-        if config.reset_gate and config.layers > 1:
-            own_reset = 1 if config.tied else config.layers - 1
-            # Two reset gates, forward and backward in time; z and the candidate are shared by both directions.
-            shapes |= {"reset_weight": (own_reset, 2, gate, d), "reset_bias": (own_reset, 2, gate)}
-        if config.decode_questions:
-            shapes |= decoder.shapes(longest_sentence, vocabulary_size, d)
-        stacks: dict[str, list[Tensor]] = {name: [] for name in shapes}
-        for restart in restarts:
-            generator = torch.Generator().manual_seed(int(np.random.SeedSequence((seed, restart)).generate_state(1)[0]))
-            for name, shape in shapes.items():
-                stacks[name].append(_initial(name, shape, config, generator))
-        for name, stack in stacks.items():
-            self.register_parameter(name, nn.Parameter(torch.stack(stack)))
 
-    # Named here for the type checker; registered above.
+def variant_name(config: QRNConfig) -> str:
+    """The paper's name of a network; the inverse of ``parse_variant``."""
+    letters = "r" * config.reset_gate + "v" * config.vector_gates
+    # A d keeps the dimension apart from the number of layers where no other letter does.
+    dimension = "" if config.dimension == _DIMENSION else f"{'' if letters else 'd'}{config.dimension}"
+    return f"{config.layers}{letters}{dimension}"
+
+
+@register("qrn", QRNConfig, "the Query-Reduction Network of the paper", parse=parse_variant, show=variant_name)
+class QueryReductionNetwork(StackedNetwork):
+    """A stack of Query-Reduction Networks."""
+
     embedding: Float[Tensor, "restart vocabulary dim"]
     candidate_query: Float[Tensor, "restart layer dim dim"]
     candidate_sentence: Float[Tensor, "restart layer dim dim"]
@@ -120,9 +105,40 @@ class QueryReductionNetwork(nn.Module):
     decoder_weight: Float[Tensor, "restart position vocabulary dim"]
     decoder_bias: Float[Tensor, "restart position vocabulary"]
 
-    def forward(self, batch: Batch) -> Float[Tensor, "restart batch answer"]:
+    def __init__(self, config: QRNConfig, vocabulary: Vocabulary, head: HeadConfig, seeds: Seeds) -> None:
+        super().__init__(seeds)
+        self.config = config
+        self.vocabulary = vocabulary
+        self.native = native_reader.available()
+        d, tied, layers = config.dimension, config.tied, config.layers
+        gate = d if config.vector_gates else 1
+        own, uses = (1, layers) if tied else (layers, 1)
+        starts = _STARTS[config.init](d, gate)
+        self.declare("embedding", (vocabulary.size, d), _without_meaning(starts["embedding"]))
+        self.declare("candidate_query", (own, d, d), starts["candidate_query"], decay_uses=uses)
+        self.declare("candidate_sentence", (own, d, d), starts["candidate_sentence"], decay_uses=uses)
+        self.declare("candidate_bias", (own, d), zeros, decay_uses=0)
+        self.declare("update_weight", (own, gate, d), starts["gate"], decay_uses=uses)
+        self.declare("update_bias", (own, gate), zeros, decay_uses=0)
+        self.head = build_head(head, vocabulary, self, d, starts["answer"])
+        if config.reset_gate and layers > 1:
+            own, uses = (1, layers - 1) if tied else (layers - 1, 1)
+            # Two reset gates, forward and backward in time; z and the candidate are shared by both directions.
+            self.declare("reset_weight", (own, 2, gate, d), starts["gate"], decay_uses=uses)
+            self.declare("reset_bias", (own, 2, gate), zeros, decay_uses=0)
+        if config.decode_questions:
+            decoder.declare(self, vocabulary, d)
+        self._shape = native_reader.Shape(layers, d, tied, config.reset_gate, config.vector_gates, config.forget_bias)
+
+    def use_native(self, wanted: bool) -> None:
+        """See ``StackedNetwork``."""
+        self.native = wanted and native_reader.available()
+
+    def scores(self, batch: Batch) -> Float[Tensor, "restart batch answer"]:
         """Scores of every answer."""
-        return self.score(self.reduce(batch), batch)
+        table = self.encode(batch.words)
+        reduced = self.read(table, table[:, batch.questions.long()], batch.stories, batch.lengths)
+        return self.head.scores(self, reduced, batch)
 
     def losses(self, batch: Batch) -> Float[Tensor, "restart batch"]:
         """Cross entropy of every right answer, and of the question itself where it is to be decoded."""
@@ -130,22 +146,15 @@ class QueryReductionNetwork(nn.Module):
         query = table[:, batch.questions.long()]
         losses = self.head.losses(self, self.read(table, query, batch.stories, batch.lengths), batch)
         if self.config.decode_questions:
-            words = batch.words[batch.questions.long()]
-            losses = losses + decoder.losses(self, query, words)
+            losses = losses + decoder.losses(self, query, batch.words[batch.questions.long()])
         return losses
-
-    def reduce(self, batch: Batch) -> Float[Tensor, "restart batch dim"]:
-        """The answer vector: every question reduced over its story."""
-        table = self.encode(batch.words)
-        return self.read(table, table[:, batch.questions.long()], batch.stories, batch.lengths)
 
     def encode(self, words: Int[Tensor, "sentence word"]) -> Float[Tensor, "restart sentence dim"]:
         """Sentence vectors by the position encoder; one embedding serves sentences and questions."""
-        longest = self.longest_sentence if self.config.position_length == "task" else 0
-        if self.fused and fused_reader.supports(self.embedding):
-            return fused_reader.encode(self.embedding, words, longest)
-        weights = position_weights(words, self.config.dimension, longest, self.embedding.dtype)
-        return (self.embedding[:, words.long()] * weights).sum(2)
+        longest = self.vocabulary.longest_sentence if self.config.position_length == "task" else 0
+        if self.native and native_reader.supports(self.embedding):
+            return native_reader.encode(self.embedding, words, longest)
+        return encode_sentences(self.embedding, words, longest)
 
     def read(
         self,
@@ -153,25 +162,23 @@ class QueryReductionNetwork(nn.Module):
         query: Float[Tensor, "restart batch dim"],
         stories: Int[Tensor, "batch time"],
         lengths: Int[Tensor, "batch"],
-        trace: list[LayerTrace] | None = None,
+        recorded: list[LayerGates] | None = None,
     ) -> Float[Tensor, "restart batch dim"]:
         """Reduce each query over its story; the last layer's state at the last sentence is the answer vector."""
-        if trace is None and self.fused and fused_reader.supports(table):
-            return fused_reader.read(self._shape, dict(self.named_parameters()), table, query, stories, lengths)
+        if recorded is None and self.native and native_reader.supports(table):
+            weights = dict(self.named_parameters())
+            return native_reader.read(self._shape, weights, table, query, stories, lengths)
+        if stories.shape[1] == 0:
+            return torch.zeros_like(query)
         x = table[:, stories.long()]
         q = query.unsqueeze(2).expand(-1, -1, stories.shape[1], -1)
         for layer in range(self.config.layers):
-            q = self._layer(layer, x, q, lengths, trace)
+            gates = self._layer(layer, x, q, lengths)
+            q = gates.reduced
+            if recorded is not None:
+                recorded.append(gates)
         last = (lengths.long() - 1).clamp(min=0).view(1, -1, 1, 1).expand(q.shape[0], -1, 1, q.shape[3])
-        if stories.shape[1] == 0:
-            return torch.zeros_like(query)
         return q.gather(2, last).squeeze(2)
-
-    def score(
-        self, reduced: Float[Tensor, "restart batch dim"], batch: Batch | None = None
-    ) -> Float[Tensor, "restart batch answer"]:
-        """Scores of every answer from answer vectors; match features count only if the stories are given, too."""
-        return self.head.scores(self, reduced, batch)
 
     def _layer(
         self,
@@ -179,8 +186,7 @@ class QueryReductionNetwork(nn.Module):
         x: Float[Tensor, "restart batch time dim"],
         q: Float[Tensor, "restart batch time dim"],
         lengths: Int[Tensor, "batch"],
-        trace: list[LayerTrace] | None,
-    ) -> Float[Tensor, "restart batch time dim"]:
+    ) -> LayerGates:
         own = 0 if self.config.tied else layer
         last = layer == self.config.layers - 1
         similarity = x * q
@@ -204,53 +210,74 @@ class QueryReductionNetwork(nn.Module):
         reduced = self._reduce(z, reset[0], candidate, lengths, reverse=False)
         if not last:
             reduced = reduced + self._reduce(z, reset[1], candidate, lengths, reverse=True)
-        if trace is not None:
-            trace.append(LayerTrace(z, reset[0], reset[1], candidate, reduced))
-        return reduced
+        return LayerGates(z, reset[0], reset[1], candidate, reduced)
 
     def _reduce(
         self, z: Tensor, reset: Tensor | None, candidate: Tensor, lengths: Tensor, *, reverse: bool
     ) -> Float[Tensor, "restart batch time dim"]:
         v = z * candidate if reset is None else z * reset * candidate
         stack, batch = v.shape[:2]
-        h = scan(
-            z.flatten(0, 1),
-            v.flatten(0, 1),
-            lengths.repeat(stack),
-            reverse=reverse,
-            backend=self.scan_backend,
-        )
+        backend = "auto" if self.native else "associative"
+        h = scan(z.flatten(0, 1), v.flatten(0, 1), lengths.repeat(stack), reverse=reverse, backend=backend)
         return h.view(stack, batch, *h.shape[1:])
 
+    def trace(self, batch: Batch) -> Trace:
+        """Gates, candidates, reduced queries, and how much of the answer was read from each sentence."""
+        recorded: list[LayerGates] = []
+        table = self.encode(batch.words)
+        query = table[:, batch.questions.long()]
+        reduced = self.read(table, query, batch.stories, batch.lengths, recorded)
+        layers = tuple(
+            LayerTrace(layer.named(), weights, layer.candidate, layer.reduced)
+            for layer, weights in zip(recorded, read_weights(recorded, batch.lengths), strict=True)
+        )
+        so_far = None
+        if recorded:
+            states = recorded[-1].reduced
+            so_far = self.head.scores(self, states.flatten(1, 2), None).unflatten(1, states.shape[1:3])
+        in_words = None
+        if self.config.decode_questions:
+            in_words = decoder.InWords(self, self.vocabulary, query, tuple(recorded), batch.lengths)
+        return Trace(layers, self.head.scores(self, reduced, batch), so_far, in_words)
 
-def _initial(name: str, shape: tuple[int, ...], config: ModelConfig, generator: torch.Generator) -> Tensor:
-    """Initial weights of one parameter. Word 0 (no word) and word 1 (an unknown word) have no meaning: zero."""
-    if name.endswith("bias") or name.startswith("decoder"):
-        return torch.zeros(shape)
-    spread = _standard_deviation(name, shape, config)
-    if config.init == "paper" and name.startswith(("embedding", "answer")):
-        weight = torch.randn(shape, generator=generator) * spread
-    else:
-        weight = (torch.rand(shape, generator=generator) * 2 - 1) * (math.sqrt(3) * spread)
-    if name == "embedding":
+
+def _without_meaning(start: Start) -> Start:
+    """Word 0 (no word) and word 1 (an unknown word) have no meaning: zero."""
+
+    def embedding(shape: tuple[int, ...], generator: torch.Generator) -> Tensor:
+        weight = start(shape, generator)
         weight[:2] = 0
-    return weight
+        return weight
+
+    return embedding
 
 
-def _standard_deviation(name: str, shape: tuple[int, ...], config: ModelConfig) -> float:
-    d = config.dimension
-    if name.startswith("answer"):
-        return 1 / math.sqrt(d)
-    if config.init == "paper":
-        if name == "embedding":
-            return 1 / math.sqrt(d)
-        fan_in, fan_out = (2 * d, d) if name.startswith("candidate") else (d, shape[-2])
-        return math.sqrt(2 / (fan_in + fan_out))
-    opened = config.init == "open"
-    if name == "embedding":
-        return 0.5 if opened else 1.0
-    if name == "candidate_query" and opened:
-        return 2 / math.sqrt(d)
-    if name.startswith("candidate"):
-        return 1 / math.sqrt(2 * d)
-    return 1 / math.sqrt(d) if opened else 1.0
+def _original(d: int, gate: int) -> dict[str, Start]:
+    candidate = uniform((2 * d) ** -0.5)
+    return {
+        "embedding": uniform(1.0),
+        "candidate_query": candidate,
+        "candidate_sentence": candidate,
+        "gate": uniform(1.0),
+        "answer": uniform(d**-0.5),
+    }
+
+
+def _open(d: int, gate: int) -> dict[str, Start]:
+    changes = {"embedding": uniform(0.5), "candidate_query": uniform(2 * d**-0.5), "gate": uniform(d**-0.5)}
+    return _original(d, gate) | changes
+
+
+def _paper(d: int, gate: int) -> dict[str, Start]:
+    # Glorot and Bengio: the variance is 2 / (fan in + fan out).
+    candidate = uniform((2 / (3 * d)) ** 0.5)
+    return {
+        "embedding": normal(d**-0.5),
+        "candidate_query": candidate,
+        "candidate_sentence": candidate,
+        "gate": uniform((2 / (d + gate)) ** 0.5),
+        "answer": normal(d**-0.5),
+    }
+
+
+_STARTS = {"original": _original, "open": _open, "paper": _paper}

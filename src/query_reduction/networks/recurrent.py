@@ -1,54 +1,101 @@
-"""A plain recurrent reader: the sentence vectors of the Query-Reduction Network, read by PyTorch's GRU or LSTM.
-
-Sentences are encoded alike, each distinct one once; the question's vector is added to every sentence's, so that the
-recurrent layers are as wide as the network they are compared with; the last state answers.
-"""
+"""What recurrent readers share: the sequence they step through, and that the last state answers."""
 
 from __future__ import annotations
 
-from typing import Literal
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Annotated, Literal
 
-from jaxtyping import Float
-from torch import Tensor, nn
-from torch.nn import functional
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
 
 from query_reduction.data.batch import Batch
-from query_reduction.networks.qrn import position_weights
+from query_reduction.data.vocabulary import Vocabulary
+from query_reduction.networks.encoder import encode_sentences
+from query_reduction.networks.heads import HeadConfig, build_head
+from query_reduction.networks.protocol import Seeds, StackedNetwork, normal
+from query_reduction.settings import Between, check
 
-__all__ = ["RecurrentReader"]
+__all__ = ["RecurrentConfig", "RecurrentReader", "word_sequence"]
 
 
-class RecurrentReader(nn.Module):
-    """Embedding, position encoder, GRU or LSTM over the sentences, classifier of whole answers."""
+@dataclass(frozen=True, slots=True)
+class RecurrentConfig:
+    """A recurrent reader."""
 
-    def __init__(
-        self,
-        kind: Literal["gru", "lstm"],
-        vocabulary_size: int,
-        answer_count: int,
-        *,
-        dimension: int,
-        layers: int,
-        longest_sentence: int,
-    ) -> None:
-        super().__init__()
-        self.longest_sentence = longest_sentence
-        self.embedding = nn.Embedding(vocabulary_size, dimension, padding_idx=0)
-        recurrent = {"gru": nn.GRU, "lstm": nn.LSTM}[kind]
-        self.reader = recurrent(dimension, dimension, layers, batch_first=True)
-        self.answer = nn.Linear(dimension, answer_count, bias=False)
+    layers: Annotated[int, Between(1, 16)] = 1
+    """Recurrent layers, each reading the states of the one below."""
+    dimension: Annotated[int, Between(1, 4096)] = 50
+    """Size of word vectors and states."""
+    reads: Literal["sentences", "words"] = "sentences"
+    """Step through sentences (the question's vector added to each), or through words, the question's after the
+    story's, as the baselines of bAbI do."""
 
-    def forward(self, batch: Batch) -> Float[Tensor, "batch answer"]:
+    def __post_init__(self) -> None:
+        check(self)
+
+
+class RecurrentReader(StackedNetwork):
+    """A stack of recurrent readers; a subclass declares the weights of its cell and computes a layer."""
+
+    embedding: Float[Tensor, "restart vocabulary dim"]
+    answer_weight: Float[Tensor, "restart answer dim"]
+    answer_current: Float[Tensor, "restart word dim"]
+    answer_match: Float[Tensor, "restart position 2 dim"]
+
+    def __init__(self, config: RecurrentConfig, vocabulary: Vocabulary, head: HeadConfig, seeds: Seeds) -> None:
+        super().__init__(seeds)
+        self.config = config
+        self._longest = vocabulary.longest_sentence
+        self.declare("embedding", (vocabulary.size, config.dimension), normal(0.1))
+        self.declare_cell(config.layers, config.dimension)
+        self.head = build_head(head, vocabulary, self, config.dimension)
+
+    @abstractmethod
+    def declare_cell(self, layers: int, dimension: int) -> None:
+        """Declare the weights of the recurrent layers."""
+
+    @abstractmethod
+    def layer(
+        self, layer: int, inputs: Float[Tensor, "restart batch time dim"]
+    ) -> Float[Tensor, "restart batch time dim"]:
+        """The states of one layer after each step."""
+
+    def scores(self, batch: Batch) -> Float[Tensor, "restart batch answer"]:
         """Scores of every answer."""
-        weight = self.embedding.weight
-        weights = position_weights(batch.words, weight.shape[1], self.longest_sentence, weight.dtype)
-        table = (self.embedding(batch.words.long()) * weights).sum(1)
-        question = table[batch.questions.long()]
-        states, _ = self.reader(table[batch.stories.long()] + question.unsqueeze(1))
-        last = (batch.lengths.long() - 1).clamp(min=0).view(-1, 1, 1).expand(-1, 1, states.shape[2])
-        scores: Tensor = self.answer(states.gather(1, last).squeeze(1))
-        return scores
+        return self.head.scores(self, self.read(batch), batch)
 
-    def losses(self, batch: Batch) -> Float[Tensor, "batch"]:
+    def losses(self, batch: Batch) -> Float[Tensor, "restart batch"]:
         """Cross entropy of every right answer."""
-        return functional.cross_entropy(self(batch), batch.answers.long(), reduction="none")
+        return self.head.losses(self, self.read(batch), batch)
+
+    def read(self, batch: Batch) -> Float[Tensor, "restart batch dim"]:
+        """The state of the last layer after each question's last step."""
+        states, lengths = self._inputs(batch)
+        if states.shape[2] == 0:
+            return states.new_zeros(*states.shape[:2], self.config.dimension)
+        for layer in range(self.config.layers):
+            states = self.layer(layer, states)
+        last = (lengths - 1).clamp(min=0).view(1, -1, 1, 1).expand(states.shape[0], -1, 1, states.shape[3])
+        return states.gather(2, last).squeeze(2)
+
+    def _inputs(self, batch: Batch) -> tuple[Float[Tensor, "restart batch time dim"], Int[Tensor, "batch"]]:
+        if self.config.reads == "words":
+            words, lengths = word_sequence(batch)
+            return self.embedding[:, words], lengths
+        table = encode_sentences(self.embedding, batch.words, self._longest)
+        question = table[:, batch.questions.long()]
+        return table[:, batch.stories.long()] + question.unsqueeze(2), batch.lengths.long()
+
+
+def word_sequence(batch: Batch) -> tuple[Int[Tensor, "batch time"], Int[Tensor, "batch"]]:
+    """The words of each story and then of its question, moved up to the front of their row; and how many they are."""
+    words = batch.words.long()
+    told = words[batch.stories.long()]
+    told = told * (torch.arange(told.shape[1]) < batch.lengths.long()[:, None]).unsqueeze(2)
+    sequence = torch.cat((told.flatten(1), words[batch.questions.long()]), dim=1)
+    present = sequence > 0
+    order = (~present).to(torch.uint8).argsort(dim=1, stable=True)
+    lengths = present.sum(1)
+    return sequence.gather(1, order)[:, : int(lengths.max()) if len(lengths) else 0], lengths

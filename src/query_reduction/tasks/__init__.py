@@ -1,1 +1,1 @@
-"""Conversations: knowledge base, copying of names, the responder and the chat session."""
+"""Story tasks and dialog tasks: loading, preparation, vocabulary, metrics, and how an answer is shown."""

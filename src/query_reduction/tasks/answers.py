@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from torch.nn import functional
 
 from query_reduction.data.encoding import EncodedQuestions
-from query_reduction.networks.qrn import QueryReductionNetwork
+from query_reduction.networks.protocol import StackedNetwork
 
 __all__ = ["Evaluation", "error_by_task", "evaluate", "percent_wrong"]
 
@@ -35,16 +35,17 @@ class Evaluation:
 
 @torch.inference_mode()
 def evaluate(
-    network: QueryReductionNetwork, questions: EncodedQuestions, chosen: NDArray[np.integer] | None = None
+    network: StackedNetwork, questions: EncodedQuestions, chosen: NDArray[np.integer] | None = None
 ) -> Evaluation:
     """Answer all (or the chosen) questions with every restart."""
     order = np.arange(len(questions)) if chosen is None else chosen
-    restarts = network.embedding.shape[0]
+    restarts = network.restarts
+    network.eval()
     correct = np.zeros((restarts, len(questions)), bool)
     loss = torch.zeros(restarts, dtype=torch.float64)
     answerable = 0
     for part, batch in questions.batches(_BATCH, order):
-        scores = network(batch)
+        scores = network.scores(batch)
         answers = batch.answers.long()
         correct[:, part] = (scores.argmax(2) == answers).numpy()
         targets = answers.expand(restarts, -1)

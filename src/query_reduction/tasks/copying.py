@@ -63,8 +63,11 @@ class Copying:
         kinds = _kinds_of_rows((subject.lower(), relation.lower(), value.lower()) for subject, relation, value in rows)
         return replace(self, lexicon=replace(self.lexicon, kinds={**kinds, **self.lexicon.kinds}))
 
-    def prepare(self, dialog: Story) -> Story:
-        """The dialog as the network reads it: kinds for names, responses with slots, equal rows of a block once."""
+    def read(self, dialog: Story) -> tuple[Story, MentionLog]:
+        """The dialog as the network reads it: kinds for names, responses with slots, equal rows of a block once.
+
+        With it come the names mentioned by its last question.
+        """
         lexicon = self._lexicon_of(dialog)
         sentences: list[str] = []
         new_place = []
@@ -81,10 +84,11 @@ class Copying:
             sentences.append(general)
         new_place.append(len(sentences))
         questions = []
+        log = MentionLog(lexicon)
         for question, log in follow(dialog, lexicon):
             template = " ".join(self._template(question.answer, log))
             questions.append(Question(lexicon.generalise(question.text), template, new_place[question.after]))
-        return Story(tuple(sentences), tuple(questions), dialog.task)
+        return Story(tuple(sentences), tuple(questions), dialog.task), log
 
     def follow(self, dialog: Story) -> Iterator[tuple[Question, MentionLog]]:
         """Each question with what has been mentioned up to it; the log is one and grows."""

@@ -8,12 +8,23 @@ right. Per-dialog accuracy counts dialogs in which every response is right.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 from query_reduction.data.slots import cut
 from query_reduction.data.stories import Story
 
-__all__ = ["ResponseScores", "same", "score_responses"]
+__all__ = ["Response", "ResponseScores", "same", "score_responses"]
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """A response, how sure the model is, and what it did not understand."""
+
+    text: str
+    confidence: float
+    """The network's probability of what is said; which names are meant is not part of it."""
+    unknown_words: tuple[str, ...]
+    """Words of the dialog the network reads as nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,10 +39,6 @@ class ResponseScores:
     """Dialogs without a wrong response."""
     responses: int
     dialogs: int
-
-    def as_json(self) -> dict[str, float | int]:
-        """The scores by name."""
-        return asdict(self)
 
 
 def same(response: str, other: str) -> bool:

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
+from query_reduction import worlds
 from query_reduction.data.babi import find_task_files
 from query_reduction.data.dialog import find_dialog_files, is_dialog_file
 from query_reduction.data.fetch import find_babi, find_dialog
@@ -20,24 +21,11 @@ from query_reduction.data.readers import read_file
 from query_reduction.data.stories import Story
 from query_reduction.errors import InputError
 from query_reduction.tasks.dialog_sources import dialog_file, dialog_folder, dialog_jsonl_folder, generated_dialogs
-from query_reduction.tasks.parts import Parts, hold_out_stories
+from query_reduction.tasks.numbers import parse_tasks
+from query_reduction.tasks.protocol import Parts, hold_out_stories
+from query_reduction.tasks.stories import StoryParts
 
-__all__ = ["Parts", "load_parts", "names_dialogs", "parse_tasks", "question_count"]
-
-
-def parse_tasks(text: str) -> list[int]:
-    """Task numbers from ``2``, ``1-5,19`` or ``all``."""
-    if text == "all":
-        return list(range(1, 21))
-    tasks: list[int] = []
-    for piece in text.split(","):
-        first, dash, last = piece.strip().partition("-")
-        if not first.isdecimal() or (dash and not last.isdecimal()):
-            raise InputError(f"no task {piece.strip()!r}: write a number (2), a range (1-5), a list (1,2,19) or 'all'")
-        tasks.extend(range(int(first), int(last or first) + 1))
-    if not tasks or not all(1 <= task <= 20 for task in tasks):
-        raise InputError(f"tasks go from 1 to 20, not {text!r}")
-    return list(dict.fromkeys(tasks))
+__all__ = ["load_parts", "names_dialogs", "question_count"]
 
 
 def names_dialogs(data: str) -> bool:
@@ -81,8 +69,6 @@ def load_parts(data: str, task: str | None, *, questions: int = 1000, seed: int 
 
 
 def _generated(tasks: list[int], questions: int, seed: int) -> Parts:
-    from query_reduction import worlds
-
     train: list[Story] = []
     dev: list[Story] = []
     test: list[Story] = []
@@ -92,7 +78,7 @@ def _generated(tasks: list[int], questions: int, seed: int) -> Parts:
         train += parts["train"]
         dev += parts["valid"]
         test += parts["test"]
-    return Parts("generated", train, dev, test)
+    return StoryParts("generated", train, dev, test)
 
 
 def _babi_folder(folder: Path, task: str | None) -> Parts:
@@ -110,7 +96,7 @@ def _babi_folder(folder: Path, task: str | None) -> Parts:
         train += read_file(parts["train"]) if "train" in parts else []
         dev += read_file(parts["valid"]) if "valid" in parts else []
         test += read_file(parts["test"]) if "test" in parts else []
-    return Parts(folder.name, train, dev, test)
+    return StoryParts(folder.name, train, dev, test)
 
 
 def _jsonl_folder(folder: Path) -> Parts:
@@ -118,9 +104,9 @@ def _jsonl_folder(folder: Path) -> Parts:
     if not any(path.is_file() for path in parts.values()):
         raise InputError(f"{folder} has neither bAbI files (qa1_…_train.txt) nor train.jsonl / test.jsonl")
     read = {split: read_file(path) if path.is_file() else [] for split, path in parts.items()}
-    return Parts(folder.name, read["train"], read["valid"], read["test"])
+    return StoryParts(folder.name, read["train"], read["valid"], read["test"])
 
 
 def _single_file(path: Path, seed: int) -> Parts:
     train, test = hold_out_stories(read_file(path), seed)
-    return Parts(path.stem, train, test=test)
+    return StoryParts(path.stem, train, test=test)

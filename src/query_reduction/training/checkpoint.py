@@ -1,61 +1,59 @@
 """Models and training states as safetensors files: written atomically, checked when read, never pickle.
 
-A model is one file: its weights, and in the header its configuration, vocabulary and card (where it comes from and
-what it scored). One file cannot be half replaced.
+A model is one file: its weights, and in the header its network's settings, its task, a checksum of the weights, and a
+card (where it comes from and what it scored). One file cannot be half replaced.
 """
 
 from __future__ import annotations
 
 import base64
+import hashlib
 import json
 import zlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor
 
-from query_reduction.config import ModelConfig
 from query_reduction.data.vocabulary import Vocabulary
 from query_reduction.errors import InputError
 from query_reduction.files import write_atomically
-from query_reduction.networks.qrn import QueryReductionNetwork
-from query_reduction.tasks.preparation import Preparation
+from query_reduction.networks.protocol import StackedNetwork
+from query_reduction.networks.registry import config_from_json, config_to_json, restore_network
+from query_reduction.tasks.dialogs import DialogTask
+from query_reduction.tasks.protocol import Task
+from query_reduction.tasks.stories import StoryTask
 
 __all__ = ["MODEL_FILE", "SavedModel", "load_model", "load_tensors", "save_model", "save_tensors"]
 
 MODEL_FILE = "model.safetensors"
-_FORMAT = "query-reduction model 1"
+_FORMAT = "query-reduction model 2"
 _LONGEST_TEXT = 200_000_000
+_LARGEST_WEIGHT = 1e6
+_READ_TASK: dict[str, Callable[[Mapping[str, Any], Vocabulary], Task]] = {
+    "stories": StoryTask.from_json,
+    "dialogs": DialogTask.from_json,
+}
 
 
 @dataclass(frozen=True, slots=True)
 class SavedModel:
     """A trained network with all it takes to use it."""
 
-    config: ModelConfig
-    vocabulary: Vocabulary
+    config: Any
+    """The settings of its network."""
+    task: Task
     weights: Mapping[str, Tensor]
     card: Mapping[str, Any] = field(default_factory=dict)
-    """Where it comes from: data, recipe, command, measured errors."""
-    preparation: Preparation | None = None
-    """Of dialog models: what is done with dialogs before the network reads them."""
+    """Where it comes from: data, settings, command, measured errors."""
 
-    def network(self) -> QueryReductionNetwork:
+    def network(self) -> StackedNetwork:
         """The network, a stack of one, with these weights."""
-        network = QueryReductionNetwork(
-            self.config,
-            self.vocabulary.size,
-            len(self.vocabulary.answers),
-            longest_sentence=self.vocabulary.longest_sentence,
-            vocabulary=self.vocabulary,
-        )
-        network.load_state_dict(dict(self.weights))
-        return network.eval()
+        return restore_network(self.config, self.task.vocabulary, self.task.head, self.weights)
 
 
 def save_tensors(path: Path, tensors: Mapping[str, Tensor], metadata: Mapping[str, str]) -> None:
@@ -76,16 +74,26 @@ def load_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
 
 def save_model(path: Path, model: SavedModel) -> None:
     """Write a model file."""
-    vocabulary = asdict(model.vocabulary)
+    task = {"kind": model.task.kind, "vocabulary": asdict(model.task.vocabulary), "learned": model.task.as_json()}
     metadata = {
         "format": _FORMAT,
-        "config": json.dumps(asdict(model.config)),
-        "vocabulary": json.dumps(vocabulary, ensure_ascii=False),
+        "network": json.dumps(config_to_json(model.config)),
+        "task": _squeeze(json.dumps(task, ensure_ascii=False)),
         "card": json.dumps(dict(model.card), ensure_ascii=False),
     }
-    if model.preparation is not None:
-        metadata["dialog"] = _squeeze(json.dumps(model.preparation.as_json(), ensure_ascii=False))
+    metadata["sha256"] = _checksum(model.weights, metadata)
     save_tensors(path, model.weights, metadata)
+
+
+def _checksum(weights: Mapping[str, Tensor], metadata: Mapping[str, str]) -> str:
+    """sha256 of the weights and of what is said about them."""
+    digest = hashlib.sha256()
+    for name, text in sorted(metadata.items()):
+        digest.update(f"{name}\0{text}\0".encode())
+    for name, weight in sorted(weights.items()):
+        digest.update(f"{name}\0{weight.dtype}\0{tuple(weight.shape)}\0".encode())
+        digest.update(weight.contiguous().numpy().tobytes())
+    return digest.hexdigest()
 
 
 def _squeeze(text: str) -> str:
@@ -103,7 +111,7 @@ def _unsqueeze(squeezed: str) -> str:
 
 
 def load_model(path: Path) -> SavedModel:
-    """Read a model file, or the model of a run's folder."""
+    """Read a model file, or the model of a run's folder; all of it is checked before it is used."""
     if path.is_dir():
         if not (path / MODEL_FILE).exists():
             raise InputError(f"{path}: no {MODEL_FILE} in this folder (was the training finished?)")
@@ -112,17 +120,19 @@ def load_model(path: Path) -> SavedModel:
     if metadata.get("format") != _FORMAT:
         found = metadata.get("format")
         raise InputError(f"{path}: not a query-reduction model" + (f" this version reads ({found})" if found else ""))
+    if _checksum(weights, {name: text for name, text in metadata.items() if name != "sha256"}) != metadata["sha256"]:
+        raise InputError(f"{path}: damaged (its content does not match its checksum)")
+    for name, weight in weights.items():
+        if not weight.is_floating_point() or not bool((weight.abs() <= _LARGEST_WEIGHT).all()):
+            raise InputError(f"{path}: weight {name} holds values that are not numbers, or absurdly large ones")
     try:
-        config = ModelConfig(**json.loads(metadata["config"]))
-        fields = json.loads(metadata["vocabulary"])
-        vocabulary = Vocabulary(**fields | {"words": tuple(fields["words"]), "answers": tuple(fields["answers"])})
-        preparation = (
-            Preparation.from_json(json.loads(_unsqueeze(metadata["dialog"]))) if "dialog" in metadata else None
-        )
-        model = SavedModel(config, vocabulary, weights, json.loads(metadata["card"]), preparation)
-        network = model.network()
-    except (KeyError, TypeError, ValueError, RuntimeError, zlib.error) as error:
-        raise InputError(f"{path}: weights and configuration do not fit ({str(error).splitlines()[0]})") from error
-    if not all(torch.isfinite(weight).all() for weight in network.parameters()):
-        raise InputError(f"{path}: holds weights that are not numbers (NaN or infinite)")
+        config = config_from_json(json.loads(metadata["network"]))
+        task = json.loads(_unsqueeze(metadata["task"]))
+        vocabulary = Vocabulary.from_json(task["vocabulary"])
+        learned = _READ_TASK[task["kind"]](task["learned"], vocabulary)
+        model = SavedModel(config, learned, weights, json.loads(metadata["card"]))
+        model.network()
+    except (InputError, KeyError, TypeError, ValueError, AttributeError, RecursionError, zlib.error) as error:
+        about = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise InputError(f"{path}: weights and settings do not fit ({about})") from error
     return model

@@ -12,7 +12,7 @@ from torch import Tensor
 from torch.optim.adagrad import adagrad
 from torch.optim.adam import adam
 
-from query_reduction.config import Recipe
+from query_reduction.training.recipes import Recipe
 
 __all__ = ["Adagrad", "Adam", "Optimiser", "build_optimiser"]
 

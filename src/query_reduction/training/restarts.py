@@ -19,15 +19,16 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from query_reduction.config import Recipe
 from query_reduction.data.encoding import EncodedQuestions
-from query_reduction.networks.qrn import QueryReductionNetwork
+from query_reduction.networks.protocol import StackedNetwork
 from query_reduction.tasks.answers import evaluate
 from query_reduction.training.checkpoint import load_tensors, save_tensors
 from query_reduction.training.data_parallel import Share
+from query_reduction.training.recipes import Recipe
+from query_reduction.training.results import development_rank
 from query_reduction.training.stack import ParameterStack
 
-__all__ = ["CurvePoint", "Restart", "RestartTrainer", "batch_order", "better"]
+__all__ = ["CurvePoint", "Restart", "RestartTrainer", "batch_order"]
 
 
 @dataclass(slots=True)
@@ -42,6 +43,8 @@ class Restart:
     dev_loss: float = math.inf
     dev_error: float = math.inf
     stopped: bool = False
+    diverged: bool = False
+    """Its loss is no longer a number; nothing more can come of it."""
     weights: dict[str, Tensor] = field(default_factory=dict)
 
 
@@ -56,15 +59,6 @@ class CurvePoint:
     dev_error: float
 
 
-def better(recipe: Recipe, loss: float, error: float, than_loss: float, than_error: float) -> bool:
-    """Whether one result on the development questions beats another, by the recipe's measure."""
-    if math.isnan(loss):
-        return False
-    if recipe.keep == "loss":
-        return loss < than_loss
-    return (error, loss) < (than_error, than_loss)
-
-
 def batch_order(seed: int, epoch: int, questions: int, batch: int) -> list[NDArray[np.int64]]:
     """The batches of an epoch: full ones only, unless there are too few questions for one."""
     order = np.random.default_rng((seed, epoch)).permutation(questions)
@@ -73,12 +67,19 @@ def batch_order(seed: int, epoch: int, questions: int, batch: int) -> list[NDArr
     return list(order[: questions // batch * batch].reshape(-1, batch))
 
 
+def _noise(seed: int, epoch: int, step: int) -> torch.Generator:
+    """The random numbers of one step; a run that is resumed draws the same ones."""
+    # 3 marks this use of the seed; batch orders use (seed, epoch).
+    state = np.random.SeedSequence((seed, epoch, step, 3)).generate_state(1)[0]
+    return torch.Generator().manual_seed(int(state))
+
+
 class RestartTrainer:
     """Trains a stack of restarts to the end, leaving those behind that no longer improve."""
 
     def __init__(
         self,
-        network: QueryReductionNetwork,
+        network: StackedNetwork,
         restarts: Sequence[int],
         recipe: Recipe,
         questions: EncodedQuestions,
@@ -130,8 +131,12 @@ class RestartTrainer:
         halvings = self.epoch // recipe.halve_every if recipe.halve_every else 0
         learning_rate = recipe.learning_rate * 0.5**halvings
         batches = batch_order(recipe.seed, self.epoch, len(self.train), recipe.batch)
+        self.network.train()
+        self.network.begin_epoch(self.epoch)
         total = torch.zeros(len(self._active))
-        for chosen in batches:
+        for step, chosen in enumerate(batches):
+            if self.network.noisy:
+                self.network.noise = _noise(recipe.seed, self.epoch, step)
             own = self._share.part(chosen)
             self._stack.zero_gradients()
             if len(own):
@@ -142,6 +147,8 @@ class RestartTrainer:
                 (losses.sum() * weight * (len(chosen) if recipe.batch_loss == "sum" else 1)).backward()
                 total += losses.detach() * weight
             self._stack.share_gradients(self._share)
+            if recipe.clip:
+                self._stack.clip_gradients(recipe.clip)
             self._stack.step(learning_rate)
         self._share.add_up(total)
         return total / len(batches)
@@ -153,8 +160,11 @@ class RestartTrainer:
             loss, error = float(result.loss[position]), float(result.error[position])
             points.append(CurvePoint(restart.number, self.epoch, float(train_loss[position]), loss, error))
             restart.epochs = self.epoch
-            improved = better(self.recipe, loss, error, restart.dev_loss, restart.dev_error)
-            if improved or not restart.weights or not self.recipe.patience:
+            keep = self.recipe.keep
+            improved = development_rank(keep, loss, error) < development_rank(keep, restart.dev_loss, restart.dev_error)
+            restart.diverged = not math.isfinite(loss) or not math.isfinite(float(train_loss[position]))
+            to_the_end = not self.recipe.patience and not restart.diverged
+            if improved or not restart.weights or to_the_end:
                 restart.best_epoch, restart.dev_loss, restart.dev_error = self.epoch, loss, error
                 restart.weights = self._stack.weights(position)
             if error == 0 and restart.solved_epoch is None:
@@ -169,6 +179,8 @@ class RestartTrainer:
 
     def _is_done(self, restart: Restart) -> bool:
         patience, after_solved = self.recipe.patience, self.recipe.solved_epochs
+        if restart.diverged:
+            return True
         if after_solved and restart.solved_epoch is not None and self.epoch - restart.solved_epoch >= after_solved:
             return True
         return bool(patience) and self.epoch - restart.best_epoch >= patience

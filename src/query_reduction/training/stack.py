@@ -13,10 +13,10 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from query_reduction.config import ModelConfig, Recipe
-from query_reduction.networks.qrn import QueryReductionNetwork
+from query_reduction.networks.protocol import StackedNetwork
 from query_reduction.training.data_parallel import Share
 from query_reduction.training.optimisers import build_optimiser
+from query_reduction.training.recipes import Recipe
 
 __all__ = ["ParameterStack"]
 
@@ -35,7 +35,7 @@ class _Run(NamedTuple):
 class ParameterStack:
     """Values, gradients, weight decay and what the optimiser remembers of all parameters of a network stack."""
 
-    def __init__(self, network: QueryReductionNetwork, recipe: Recipe) -> None:
+    def __init__(self, network: StackedNetwork, recipe: Recipe) -> None:
         self._network = network
         self._names = [name for name, _ in network.named_parameters()]
         self._recipe = recipe
@@ -57,12 +57,15 @@ class ParameterStack:
         for name, value, gradient in views:
             parameter = nn.Parameter(value)
             parameter.grad = gradient
-            setattr(self._network, name, parameter)
+            module, _, own_name = name.rpartition(".")
+            setattr(self._network.get_submodule(module), own_name, parameter)
 
     def _runs_of_like_decay(self, steps: float) -> list[_Run]:
         """Neighbours in the buffers with the same weight decay are updated in one go."""
-        per_use = self._recipe.l2_counting == "per-use"
-        uses = [_uses(name, self._network.config, per_use) for name in self._names]
+        declared = dict(self._network.decay_uses())
+        uses = [declared[name] for name in self._names]
+        if self._recipe.l2_counting == "once":
+            uses = [min(own, 1) for own in uses]
         alike = [list(run) for _, run in groupby(range(len(uses)), key=uses.__getitem__)]
         sizes = [sum(self._shapes[number].numel() for number in run) for run in alike]
         values, gradients = self._values.split(sizes), self._gradients.split(sizes)
@@ -90,6 +93,15 @@ class ParameterStack:
     def share_gradients(self, share: Share) -> None:
         """Add up the gradients of all processes that train together: one buffer, one message."""
         share.add_up(self._gradients)
+
+    @torch.no_grad()
+    def clip_gradients(self, most: float) -> None:
+        """Scale each restart's gradient down where its norm is larger than ``most``."""
+        views = self._views(self._gradients)
+        squares = torch.stack([view.flatten(1).square().sum(1) for view in views]).sum(0)
+        scale = (most / squares.sqrt().clamp(min=1e-12)).clamp(max=1.0)
+        for view in views:
+            view.mul_(scale.view(-1, *[1] * (view.dim() - 1)))
 
     @torch.no_grad()
     def step(self, learning_rate: float) -> None:
@@ -135,12 +147,3 @@ class ParameterStack:
 
 def _flat(pieces: Sequence[Tensor]) -> Tensor:
     return torch.cat([piece.reshape(-1) for piece in pieces])
-
-
-def _uses(name: str, config: ModelConfig, count_per_use: bool) -> int:
-    """How often weight decay counts a parameter: biases never, a tied weight once, or once a layer (the original)."""
-    if name.endswith("bias"):
-        return 0
-    if not count_per_use or not config.tied or name.startswith(("embedding", "answer", "decoder")):
-        return 1
-    return config.layers - 1 if name.startswith("reset") else config.layers

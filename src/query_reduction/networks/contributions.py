@@ -13,30 +13,48 @@ sum to at most 1; what is missing from 1 was closed off by reset gates or never 
 weights of a layer reproduce the weighted mean of the queries above it (twice that, below the last layer), which the
 tests check. No T x T matrix is made: a row of weights times F is the recurrence run the other way.
 
-Gates with one value a unit have weights of each unit; they are averaged over the units at every layer.
+Vector gates have weights for each unit; they are averaged over the units at every layer.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from query_reduction.networks.qrn import LayerTrace
 from query_reduction.scan import scan
 
-__all__ = ["contributions", "forward_states", "read_weights", "unit_weights"]
+__all__ = ["LayerGates", "contributions", "forward_states", "read_weights", "unit_weights"]
 
 
-def contributions(layers: Sequence[LayerTrace], lengths: Int[Tensor, "batch"]) -> Float[Tensor, "restart batch time"]:
-    """One number a sentence: the mean over the layers of its weights. At least 0; a story's sum is at most 1."""
+@dataclass(frozen=True, slots=True)
+class LayerGates:
+    """What one layer of a Query-Reduction Network did at every sentence."""
+
+    update: Float[Tensor, "restart batch time gate"]
+    reset_forward: Float[Tensor, "restart batch time gate"] | None
+    reset_backward: Float[Tensor, "restart batch time gate"] | None
+    candidate: Float[Tensor, "restart batch time dim"]
+    """What the query would become."""
+    reduced: Float[Tensor, "restart batch time dim"]
+    """What it became: the query handed on to the next layer."""
+
+    def named(self) -> dict[str, Float[Tensor, "restart batch time gate"]]:
+        """The gates this layer has, by name."""
+        gates = {"update": self.update, "reset_forward": self.reset_forward, "reset_backward": self.reset_backward}
+        return {name: gate for name, gate in gates.items() if gate is not None}
+
+
+def contributions(layers: Sequence[LayerGates], lengths: Int[Tensor, "batch"]) -> Float[Tensor, "restart batch time"]:
+    """One number per sentence: the mean over the layers of its weights. At least 0; a story's sum is at most 1."""
     return torch.stack(read_weights(layers, lengths)).mean(0)
 
 
 def read_weights(
-    layers: Sequence[LayerTrace], lengths: Int[Tensor, "batch"]
+    layers: Sequence[LayerGates], lengths: Int[Tensor, "batch"]
 ) -> list[Float[Tensor, "restart batch time"]]:
     """The weights of every layer's candidates in the answer, first layer first; 0 past a story's length."""
     if not layers:
@@ -56,7 +74,7 @@ def read_weights(
 
 
 def unit_weights(
-    layer: LayerTrace,
+    layer: LayerGates,
     above: Float[Tensor, "restart batch time"],
     lengths: Int[Tensor, "batch"],
     *,
@@ -77,7 +95,7 @@ def unit_weights(
 
 
 def forward_states(
-    layer: LayerTrace, lengths: Int[Tensor, "batch"]
+    layer: LayerGates, lengths: Int[Tensor, "batch"]
 ) -> tuple[Float[Tensor, "restart batch time dim"], Float[Tensor, "restart batch time"]]:
     """A layer's query as it stands at each sentence without what comes later, and how much of it has been read: the
     sum of its weights, from 0 (nothing yet, or all reset) to 1."""

@@ -1,0 +1,29 @@
+"""Sentences as vectors: a bag of words, each weighted by its position (Sukhbaatar et al., 2015)."""
+
+from __future__ import annotations
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+__all__ = ["encode_sentences", "position_weights"]
+
+
+def position_weights(
+    words: Int[Tensor, "sentence word"], dimension: int, longest: int, dtype: torch.dtype
+) -> Float[Tensor, "sentence word dim"]:
+    """l_kj = (1 - k/d) + (j/J)(2k/d - 1), k and j from 1; ``longest`` is J, or 0 for each sentence's own length."""
+    present = words > 0
+    j = torch.arange(1, words.shape[1] + 1, device=words.device, dtype=dtype)
+    length = present.sum(1, keepdim=True).clamp(min=1) if longest == 0 else longest
+    k = torch.arange(1, dimension + 1, device=words.device, dtype=dtype) / dimension
+    weights = (1 - k) + (j / length).unsqueeze(-1) * (2 * k - 1)
+    return weights * present.unsqueeze(-1)
+
+
+def encode_sentences(
+    embedding: Float[Tensor, "restart vocabulary dim"], words: Int[Tensor, "sentence word"], longest: int
+) -> Float[Tensor, "restart sentence dim"]:
+    """The vector of every sentence for every restart; ``longest`` as in ``position_weights``."""
+    weights = position_weights(words, embedding.shape[2], longest, embedding.dtype)
+    return (embedding[:, words.long()] * weights).sum(2)

@@ -1,0 +1,55 @@
+"""A gated recurrent unit (Cho et al., 2014) as the reader: no query is reduced, the last state answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from query_reduction.networks.protocol import uniform, zeros
+from query_reduction.networks.recurrent import RecurrentConfig, RecurrentReader
+from query_reduction.networks.registry import register
+
+__all__ = ["GRUConfig", "GRUNetwork"]
+
+
+@dataclass(frozen=True, slots=True)
+class GRUConfig(RecurrentConfig):
+    """The GRU reader."""
+
+
+@register("gru", GRUConfig, "a gated recurrent unit that reads sentences or words")
+class GRUNetwork(RecurrentReader):
+    """A stack of GRU readers."""
+
+    input_weight: Float[Tensor, "restart layer dim three_dim"]
+    input_bias: Float[Tensor, "restart layer three_dim"]
+    state_weight: Float[Tensor, "restart layer dim three_dim"]
+    state_bias: Float[Tensor, "restart layer three_dim"]
+
+    def declare_cell(self, layers: int, dimension: int) -> None:
+        """Reset, update and candidate side by side, from the input and from the state."""
+        for source in ("input", "state"):
+            self.declare(f"{source}_weight", (layers, dimension, 3 * dimension), uniform((3 * dimension) ** -0.5))
+            self.declare(f"{source}_bias", (layers, 3 * dimension), zeros, decay_uses=0)
+
+    def layer(
+        self, layer: int, inputs: Float[Tensor, "restart batch time dim"]
+    ) -> Float[Tensor, "restart batch time dim"]:
+        """h_t = (1 - z_t) n_t + z_t h_{t-1}, with n_t = tanh(W x_t + r_t (U h_{t-1} + b))."""
+        # What depends on the input alone is one product for all steps.
+        projected = torch.einsum("rbtd,rde->rbte", inputs, self.input_weight[:, layer])
+        projected = projected + self.input_bias[:, layer, None, None]
+        weight, bias = self.state_weight[:, layer], self.state_bias[:, layer, None]
+        h = torch.zeros_like(inputs[:, :, 0])
+        states = []
+        for step in projected.unbind(2):
+            reset_x, update_x, new_x = step.chunk(3, dim=2)
+            reset_h, update_h, new_h = torch.baddbmm(bias, h, weight).chunk(3, dim=2)
+            z = torch.sigmoid(update_x + update_h)
+            n = torch.tanh(new_x + torch.sigmoid(reset_x + reset_h) * new_h)
+            h = torch.lerp(n, h, z)
+            states.append(h)
+        return torch.stack(states, dim=2)

@@ -1,0 +1,174 @@
+"""What training, saving, testing and explaining ask of a network, and all they know about one.
+
+A *stacked network* holds several restarts of one network as parameters with a leading restart dimension, and never
+mixes them: a single network is a stack of one. A network declares each parameter with its initial values and with how
+weight decay counts it, gives losses and scores of a batch, and may tell how it read.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from query_reduction.data.batch import Batch
+
+__all__ = [
+    "LayerTrace",
+    "NoValues",
+    "QueryWords",
+    "Seeds",
+    "StackedModule",
+    "StackedNetwork",
+    "Start",
+    "Trace",
+    "normal",
+    "ones",
+    "uniform",
+    "zeros",
+]
+
+Start = Callable[[tuple[int, ...], torch.Generator], Tensor]
+"""Gives the initial values of one restart's parameter."""
+
+
+def zeros(shape: tuple[int, ...], generator: torch.Generator) -> Tensor:
+    """All zero."""
+    return torch.zeros(shape)
+
+
+def ones(shape: tuple[int, ...], generator: torch.Generator) -> Tensor:
+    """All one."""
+    return torch.ones(shape)
+
+
+def uniform(deviation: float) -> Start:
+    """Uniform around zero with this standard deviation."""
+    return lambda shape, generator: (torch.rand(shape, generator=generator) * 2 - 1) * (math.sqrt(3) * deviation)
+
+
+def normal(deviation: float) -> Start:
+    """Normal around zero with this standard deviation."""
+    return lambda shape, generator: torch.randn(shape, generator=generator) * deviation
+
+
+class Seeds:
+    """The random numbers each restart of a stack begins with: they depend on its number, never on its neighbours."""
+
+    def __init__(self, restarts: Sequence[int] = (0,), seed: int = 0) -> None:
+        self.restarts = tuple(restarts)
+        self._generators = [
+            torch.Generator().manual_seed(int(np.random.SeedSequence((seed, restart)).generate_state(1)[0]))
+            for restart in restarts
+        ]
+
+    def draw(self, start: Start, shape: tuple[int, ...]) -> Tensor:
+        """Initial values for every restart, stacked."""
+        return torch.stack([start(shape, generator) for generator in self._generators])
+
+
+class NoValues(Seeds):
+    """For a stack of one whose weights are read from a file: parameters have shapes, and take no memory yet."""
+
+    def draw(self, start: Start, shape: tuple[int, ...]) -> Tensor:
+        """A tensor without values."""
+        return torch.empty((1, *shape), device="meta")
+
+
+class StackedModule(nn.Module):
+    """A part of a stacked network that declares parameters of its own; parts may be nested."""
+
+    def __init__(self, seeds: Seeds) -> None:
+        super().__init__()
+        self._seeds = seeds
+        self._decay_uses: dict[str, int] = {}
+
+    def declare(self, name: str, shape: tuple[int, ...], start: Start, *, decay_uses: int = 1) -> None:
+        """Register a parameter, given its shape without the restart dimension.
+
+        ``decay_uses`` is how often a forward pass uses it, which the original code multiplies weight decay by;
+        0 exempts it from weight decay.
+        """
+        self.register_parameter(name, nn.Parameter(self._seeds.draw(start, shape)))
+        self._decay_uses[name] = decay_uses
+
+    def decay_uses(self) -> Iterator[tuple[str, int]]:
+        """How weight decay counts each parameter, in the order of ``named_parameters``."""
+        for prefix, module in self.named_modules():
+            if isinstance(module, StackedModule):
+                for name, uses in module._decay_uses.items():
+                    yield f"{prefix}.{name}" if prefix else name, uses
+
+
+@dataclass(frozen=True, slots=True)
+class LayerTrace:
+    """What one layer (or hop) did at every sentence."""
+
+    gates: Mapping[str, Float[Tensor, "restart batch time gate"]]
+    """Values from 0 to 1 by name: ``update``, ``reset_forward``, ``attention`` …; one per sentence, or one per unit."""
+    weights: Float[Tensor, "restart batch time"]
+    """How much of the answer was read from each sentence: at least 0, at most 1 in sum."""
+    candidate: Float[Tensor, "restart batch time dim"] | None = None
+    """What the query would become."""
+    reduced: Float[Tensor, "restart batch time dim"] | None = None
+    """What the query became."""
+
+
+@dataclass(frozen=True, slots=True)
+class QueryWords:
+    """Queries in words, for one question: by layer below the last, then by sentence."""
+
+    question: str
+    queries: tuple[tuple[str, ...], ...]
+    so_far: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """How a stack read a batch."""
+
+    layers: tuple[LayerTrace, ...]
+    scores: Float[Tensor, "restart batch answer"]
+    so_far: Float[Tensor, "restart batch time answer"] | None = None
+    """Scores from the state at each sentence, where the network has one."""
+    in_words: Callable[[], QueryWords] | None = None
+    """The queries of the batch's first question in words, where the network can say them."""
+
+
+class StackedNetwork(StackedModule, ABC):
+    """A stack of networks. Each reads the same batches with weights of its own."""
+
+    noisy: bool = False
+    """Whether it trains with noise (dropout and the like), drawn from ``noise`` while ``training``."""
+    noise: torch.Generator
+    """Set before each training step of a noisy network, from the seed, the epoch and the step. What is drawn from it
+    must not depend on how many restarts there are, so noise is shared by all restarts."""
+
+    @property
+    def restarts(self) -> int:
+        """How many restarts the stack holds now; it shrinks as restarts finish."""
+        return next(self.parameters()).shape[0]
+
+    @abstractmethod
+    def losses(self, batch: Batch) -> Float[Tensor, "restart batch"]:
+        """The loss of every question for every restart."""
+
+    @abstractmethod
+    def scores(self, batch: Batch) -> Float[Tensor, "restart batch answer"]:
+        """Scores of every answer; their softmax is its probability."""
+
+    def trace(self, batch: Batch) -> Trace | None:
+        """How the batch was read; None if the network has nothing to show."""
+        return None
+
+    def begin_epoch(self, epoch: int) -> None:
+        """Called before each training epoch, for networks whose computation changes as they train."""
+
+    def use_native(self, wanted: bool) -> None:
+        """Compute with native code if wanted and possible, or with plain PyTorch."""

@@ -1,0 +1,156 @@
+"""Networks by name: what ``--network`` takes, what a saved model says it is, and how one is built.
+
+A network is one file of this package. It registers its class under a name, with the dataclass of its settings:
+
+    @register("gru", GRUConfig, "a gated recurrent unit over the sentences")
+    class GRUNetwork(StackedNetwork): ...
+
+Nothing else in the project lists networks.
+"""
+
+from __future__ import annotations
+
+import pkgutil
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cache
+from importlib import import_module
+from typing import Any, TypeVar
+
+from torch import Tensor
+
+from query_reduction import networks
+from query_reduction.data.vocabulary import Vocabulary
+from query_reduction.errors import InputError
+from query_reduction.networks.heads import HeadConfig
+from query_reduction.networks.protocol import NoValues, Seeds, StackedNetwork
+from query_reduction.settings import from_json
+
+__all__ = [
+    "NetworkKind",
+    "build_network",
+    "config_from_json",
+    "config_to_json",
+    "kinds",
+    "name_of",
+    "register",
+    "resolve",
+    "restore_network",
+]
+
+Network = TypeVar("Network", bound=type[StackedNetwork])
+
+_KINDS: dict[str, NetworkKind] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class NetworkKind:
+    """A registered network."""
+
+    name: str
+    config: type
+    """The frozen dataclass of its settings."""
+    build: Callable[[Any, Vocabulary, HeadConfig, Seeds], StackedNetwork]
+    about: str
+    """One line for people."""
+    parse: Callable[[str], Any] | None = None
+    """Settings from a short name such as ``2r``; None if the name is not one of this network's."""
+    show: Callable[[Any], str] | None = None
+    """The short name of settings."""
+
+
+def register(
+    name: str,
+    config: type,
+    about: str,
+    *,
+    parse: Callable[[str], Any] | None = None,
+    show: Callable[[Any], str] | None = None,
+) -> Callable[[Network], Network]:
+    """Make a class known as the network of this name; it is built from settings, vocabulary, head and seeds."""
+
+    def add(network: Network) -> Network:
+        known = _KINDS.get(name)
+        if known is not None and known.build is not network:
+            raise ValueError(f"there is a network {name!r} already")
+        _KINDS[name] = NetworkKind(name, config, network, about, parse, show)
+        return network
+
+    return add
+
+
+@cache
+def _load_all() -> None:
+    """Import every file of this package once, so that each network registers itself."""
+    for module in pkgutil.iter_modules(networks.__path__):
+        import_module(f"{networks.__name__}.{module.name}")
+
+
+def kinds() -> dict[str, NetworkKind]:
+    """All networks by name."""
+    _load_all()
+    return dict(sorted(_KINDS.items()))
+
+
+def resolve(name: str) -> Any:
+    """The settings that a name stands for: a registered network's defaults, or a short name such as ``2r``."""
+    known = kinds()
+    if name in known and known[name].parse is None:
+        return known[name].config()
+    for kind in known.values():
+        found = kind.parse(name) if kind.parse else None
+        if found is not None:
+            return found
+    plain = ", ".join(kind.name for kind in known.values() if kind.parse is None)
+    raise InputError(
+        f"no network {name!r}; write layers, then r, v, dimension as wanted for a Query-Reduction Network "
+        f"(1r, 2, 2r, 2rv, 6r200), or one of {plain}"
+    )
+
+
+def _kind_of(config: Any) -> NetworkKind:
+    for kind in kinds().values():
+        if type(config) is kind.config:
+            return kind
+    raise TypeError(f"{type(config).__name__} is not the settings of a registered network")
+
+
+def name_of(config: Any) -> str:
+    """The short name of a network: ``2r``, ``gru``."""
+    kind = _kind_of(config)
+    return kind.show(config) if kind.show else kind.name
+
+
+def build_network(
+    config: Any, vocabulary: Vocabulary, head: HeadConfig, restarts: Sequence[int] = (0,), seed: int = 0
+) -> StackedNetwork:
+    """A stack of networks with fresh weights."""
+    return _kind_of(config).build(config, vocabulary, head, Seeds(restarts, seed))
+
+
+def restore_network(
+    config: Any, vocabulary: Vocabulary, head: HeadConfig, weights: Mapping[str, Tensor]
+) -> StackedNetwork:
+    """A stack of one with these weights, whose names and shapes are compared before anything is allocated."""
+    network = _kind_of(config).build(config, vocabulary, head, NoValues())
+    wanted = {name: tuple(parameter.shape) for name, parameter in network.named_parameters()}
+    for name in sorted(wanted.keys() | weights.keys()):
+        found = tuple(weights[name].shape) if name in weights else None
+        if found != wanted.get(name):
+            raise InputError(f"weight {name} is {found or 'missing'} where the settings ask for {wanted.get(name)}")
+    network.load_state_dict(dict(weights), assign=True)
+    return network.eval()
+
+
+def config_to_json(config: Any) -> dict[str, Any]:
+    """Settings as plain values, with the name of the network they belong to."""
+    return {"network": _kind_of(config).name, **asdict(config)}
+
+
+def config_from_json(values: Any) -> Any:
+    """What ``config_to_json`` gave, every value checked."""
+    if not isinstance(values, Mapping) or values.get("network") not in kinds():
+        found = values.get("network") if isinstance(values, Mapping) else values
+        raise InputError(f"no network {str(found)[:40]!r}; there are {', '.join(kinds())}")
+    settings = {name: value for name, value in values.items() if name != "network"}
+    return from_json(kinds()[values["network"]].config, settings)

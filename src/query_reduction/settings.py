@@ -1,0 +1,91 @@
+"""Settings are frozen dataclasses: every field has a type, every number a range, and all of it is checked.
+
+The command line, the Python functions and the files that models are saved in all make settings here, so a bad value is
+noticed before anything is allocated, and the message names the setting.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import MISSING, dataclass, fields, replace
+from functools import cache
+from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
+
+from query_reduction.errors import InputError
+
+__all__ = ["Between", "changed", "check", "defaults", "from_json"]
+
+Settings = TypeVar("Settings")
+
+
+@dataclass(frozen=True, slots=True)
+class Between:
+    """The range of a number, both ends included: ``layers: Annotated[int, Between(1, 64)]``."""
+
+    low: float
+    high: float
+
+
+def check(settings: Any) -> None:
+    """Raise ``InputError`` if a value is not of its field's type or lies outside its range."""
+    for name, kind in _hints(type(settings)).items():
+        _check_value(name, getattr(settings, name), kind)
+
+
+def from_json(kind: type[Settings], values: Any) -> Settings:
+    """Settings from a JSON object; a field that is missing takes its default, one that is unknown is an error."""
+    if not isinstance(values, Mapping):
+        raise InputError(f"{kind.__name__} must be an object with named settings, not {_shown(values)}")
+    return changed(defaults(kind), values)
+
+
+def defaults(kind: type[Settings]) -> Settings:
+    """The settings as they are if nothing is chosen."""
+    missing = [field.name for field in fields(kind) if field.default is MISSING]  # type: ignore[arg-type]
+    if missing:
+        raise TypeError(f"{kind.__name__} has no default for {', '.join(missing)}")
+    return kind()
+
+
+def changed(settings: Settings, changes: Mapping[str, Any]) -> Settings:
+    """The settings with some values replaced; naming one that does not exist is an error that lists those that do."""
+    known = [field.name for field in fields(settings)]  # type: ignore[arg-type]
+    unknown = [str(name) for name in changes if name not in known]
+    if unknown:
+        raise InputError(f"{type(settings).__name__} has no setting {unknown[0]!r}; it has {', '.join(known)}")
+    hints = _hints(type(settings))
+    for name, value in changes.items():
+        _check_value(name, value, hints[name])
+    return replace(settings, **changes)  # type: ignore[type-var]
+
+
+@cache
+def _hints(kind: Any) -> dict[str, Any]:
+    return get_type_hints(kind, include_extras=True)
+
+
+def _check_value(name: str, value: Any, kind: Any) -> None:
+    base, limits = kind, None
+    if get_origin(kind) is Annotated:
+        base, *rest = get_args(kind)
+        limits = next((entry for entry in rest if isinstance(entry, Between)), None)
+    if get_origin(base) is Literal:
+        choices = get_args(base)
+        if value not in choices:
+            raise InputError(f"{name} must be one of {', '.join(map(str, choices))}, not {_shown(value)}")
+        return
+    expected = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}.get(base)
+    fits = isinstance(value, (int, float) if base is float else base) and (base is bool or not isinstance(value, bool))
+    fits = fits and not (base is float and not math.isfinite(value))
+    if not fits or (limits is not None and not limits.low <= value <= limits.high):
+        within = f" from {limits.low:g} to {limits.high:g}" if limits else ""
+        raise InputError(f"{name} must be {expected}{within}, not {_shown(value)}")
+
+
+def _shown(value: Any) -> str:
+    """A value in a message: short, whatever it is."""
+    if isinstance(value, int) and value.bit_length() > 200:
+        return "a number of more than 60 digits"
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."

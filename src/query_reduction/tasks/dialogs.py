@@ -1,0 +1,239 @@
+"""Dialog tasks: what was said so far, what the user says now, and the system's next words."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Annotated, Any, ClassVar, Literal
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from query_reduction.data import jsonl
+from query_reduction.data.dialog import SILENCE, mark, speakers
+from query_reduction.data.encoding import EncodedQuestions, encode_stories
+from query_reduction.data.slots import cut
+from query_reduction.data.stories import Story
+from query_reduction.data.vocabulary import Vocabulary
+from query_reduction.errors import InputError
+from query_reduction.networks.heads import HeadConfig
+from query_reduction.networks.protocol import StackedNetwork
+from query_reduction.settings import Between, check, from_json
+from query_reduction.tasks.copying import Copying
+from query_reduction.tasks.mentions import MentionLog
+from query_reduction.tasks.protocol import Parts, Scores, Task
+from query_reduction.tasks.responses import Response, score_responses
+
+__all__ = ["DialogOptions", "DialogParts", "DialogTask"]
+
+_BATCH = 256
+_TRIED = 5
+"""How many of the best responses are tried, until one can be said."""
+
+
+@dataclass(frozen=True, slots=True)
+class DialogOptions:
+    """How dialogs are read and responses made."""
+
+    memory: Annotated[int, Between(0, 10_000_000)] = 100
+    """Read only the last so many utterances and rows of a dialog; 0 reads all."""
+    vocabulary: Literal["train", "all"] = "all"
+    """Words from the training part only, or from all parts as in the original."""
+    head: Literal["responses", "slots"] = "responses"
+    """The output: word after word among the candidates (paper), or independent fixed slots (original)."""
+    match: Literal["none", "paper", "original"] = "none"
+    """Two features of a candidate word. paper = found in the context, found in the question; original = found in
+    either, mentioned last of its kind."""
+    copying: bool = False
+    """The network reads and says kinds of names (a place, a cuisine); which name is meant is chosen by a ranking
+    learned from the training dialogs, so that names never seen can be read and said."""
+    marks: Literal["none", "speaker", "speaker+time"] = "none"
+    """Add words to each utterance that say who speaks, and in which turn."""
+
+    def __post_init__(self) -> None:
+        check(self)
+        if self.copying and self.match != "none":
+            raise InputError("match has no effect with copying: the network sees kinds instead of names")
+
+
+@dataclass(frozen=True)
+class DialogTask(Task):
+    """What a model keeps of a dialog task: vocabulary and candidates, names, when the system goes on by itself."""
+
+    kind: ClassVar[str] = "dialogs"
+
+    vocabulary: Vocabulary
+    options: DialogOptions
+    copying: Copying | None = None
+    goes_on: frozenset[tuple[str, bool]] = frozenset()
+    """(What is said, whether rows came after it): responses after which users were mostly silent."""
+
+    @property
+    def head(self) -> HeadConfig:
+        """The output module the options name."""
+        return HeadConfig(self.options.head, self.options.match)
+
+    def story(self, dialog: Story) -> Story:
+        """The dialog as the network reads it."""
+        return self._read(dialog)[0]
+
+    def encode(self, stories: Sequence[Story]) -> EncodedQuestions:
+        """See ``Task``."""
+        return encode_stories(map(self.story, stories), self.vocabulary, self.options.memory)
+
+    def score(self, networks: Sequence[StackedNetwork], stories: Sequence[Story]) -> list[Scores]:
+        """Wrong responses in three measures, by task; the main one is exact match."""
+        return [_scores(stories, responses) for responses in self.respond(networks, stories)]
+
+    @torch.inference_mode()
+    def respond(self, networks: Sequence[StackedNetwork], dialogs: Sequence[Story]) -> list[list[str]]:
+        """The responses of several networks to all questions of the dialogs, each after what was really said before.
+
+        What the networks share is done once.
+        """
+        questions = self.encode(dialogs)
+        answers = self.vocabulary.answers
+        best = np.zeros((len(networks), len(questions), min(_TRIED, len(answers))), np.int64)
+        for part, batch in questions.batches(_BATCH):
+            for at, network in enumerate(networks):
+                best[at, part] = network.scores(batch)[0].topk(best.shape[2]).indices.numpy()
+        if self.copying is None:
+            return [[answers[row[0]] for row in of_network] for of_network in best]
+        responses: list[list[str]] = [[] for _ in networks]
+        logs = (log for dialog in dialogs for _, log in self.copying.follow(dialog))
+        for number, log in enumerate(logs):
+            in_words: dict[bytes, str] = {}
+            for at, given in enumerate(responses):
+                row = best[at, number]
+                key = row.tobytes()
+                if key not in in_words:
+                    in_words[key] = self._in_words(row, log)
+                given.append(in_words[key])
+        return responses
+
+    @torch.inference_mode()
+    def respond_to_last(self, network: StackedNetwork, dialog: Story) -> Response:
+        """The response to the last question of a dialog."""
+        story, log = self._read(dialog)
+        last = story.questions[-1]
+        only_last = Story(story.sentences[: last.after], (last,))
+        batch = encode_stories([only_last], self.vocabulary, self.options.memory).batch(np.array([0]))
+        scores = network.scores(batch)[0, 0]
+        best = scores.topk(min(_TRIED, len(scores))).indices.numpy()
+        return Response(
+            text=self._in_words(best, log),
+            confidence=float(torch.softmax(scores, 0)[best[0]]),
+            unknown_words=tuple(self.vocabulary.unknown_words([*only_last.sentences, last.text])),
+        )
+
+    def _read(self, dialog: Story) -> tuple[Story, MentionLog | None]:
+        """The dialog as the network reads it, and the names it has mentioned by its last question."""
+        story, log = self.copying.read(dialog) if self.copying else (dialog, None)
+        return mark(story, self.options.marks), log
+
+    def _in_words(self, best: NDArray[np.int64], log: MentionLog | None) -> str:
+        """The best of these responses that can be said: one needs the names it is about."""
+        texts: list[str] = [self.vocabulary.answers[number] for number in best.tolist()]
+        if self.copying is None or log is None:
+            return texts[0]
+        return next((filled for text in texts if (filled := self.copying.fill(text, log)) is not None), texts[0])
+
+    def with_knowledge(self, rows: Iterable[tuple[str, str, str]]) -> DialogTask:
+        """The same for conversations about another knowledge base: its words are read as names of their kinds."""
+        return replace(self, copying=self.copying.with_knowledge(rows)) if self.copying else self
+
+    def known_rows(self) -> tuple[tuple[str, str, str], ...]:
+        """The rows of the knowledge base it learned names from; none without copying."""
+        facts = self.copying.lexicon.facts if self.copying else {}
+        return tuple((name, *fact) for name, known in facts.items() for fact in known)
+
+    def goes_on_after(self, response: str, *, rows: bool) -> bool:
+        """Whether the system speaks again after this response without waiting for the user."""
+        return (cut(response)[0], rows) in self.goes_on
+
+    def as_json(self) -> dict[str, Any]:
+        """See ``Task``."""
+        names = self.copying.as_json() if self.copying else None
+        return asdict(self.options) | {"names": names, "goes_on": sorted(map(list, self.goes_on))}
+
+    @staticmethod
+    def from_json(values: Mapping[str, Any], vocabulary: Vocabulary) -> DialogTask:
+        """What ``as_json`` gave."""
+        options = {name: value for name, value in values.items() if name not in ("names", "goes_on")}
+        copying = Copying.from_json(values["names"]) if values["names"] else None
+        goes_on = frozenset((str(said), bool(rows)) for said, rows in values["goes_on"])
+        return DialogTask(vocabulary, from_json(DialogOptions, options), copying, goes_on)
+
+
+@dataclass(frozen=True)
+class DialogParts(Parts):
+    """Dialogs in parts."""
+
+    kind: ClassVar[str] = "dialogs"
+    options_type: ClassVar[type] = DialogOptions
+
+    unseen: list[Story] = field(default_factory=list)
+    """A second test, with names that training never mentions."""
+    candidates: tuple[str, ...] = ()
+    """The responses there are to choose from, beside those in training."""
+    knowledge: tuple[tuple[str, str, str], ...] = ()
+    """The rows (subject, relation, value) of the knowledge base."""
+
+    def learn(self, options: DialogOptions) -> DialogTask:
+        """Names, if they are to be copied, and the words and responses there are."""
+        copying = Copying.learn(self.train, self.knowledge) if options.copying else None
+        unready = DialogTask(Vocabulary((), (), 1), options, copying, _goes_on(self.train))
+        train = [unready.story(dialog) for dialog in self.train]
+        others = [*self.dev, *self.test, *self.unseen] if options.vocabulary == "all" else []
+        words = Vocabulary.from_stories([*train, *map(unready.story, others)], "spaces")
+        answers = {question.answer for story in train for question in story.questions}
+        if copying is None:
+            # Only candidates that say what training says, if with other names: the rest cannot be learned.
+            said = {cut(answer)[0] for answer in answers}
+            answers |= {candidate for candidate in self.candidates if cut(candidate)[0] in said}
+        return replace(unready, vocabulary=replace(words, answers=tuple(sorted(answers))))
+
+    def tests(self) -> Iterator[tuple[str, list[Story]]]:
+        """The test, and the one with names never seen in training."""
+        yield from super().tests()
+        if self.unseen:
+            yield "-OOV", self.unseen
+
+    def more_content(self) -> Iterator[str]:
+        """See ``Parts``."""
+        from_rows = map(" ".join, self.knowledge)
+        yield from (*jsonl.format_stories(self.unseen), *self.candidates, *from_rows)
+
+
+def _scores(dialogs: Sequence[Story], responses: Sequence[str]) -> Scores:
+    whole = score_responses(dialogs, responses)
+    errors: dict[str, dict[str, float]] = {"per slot": {}, "exact match": {}, "per dialog": {}}
+    given = iter(responses)
+    by_task: dict[str, tuple[list[Story], list[str]]] = {}
+    for dialog in dialogs:
+        own_dialogs, own_responses = by_task.setdefault(dialog.task, ([], []))
+        own_dialogs.append(dialog)
+        own_responses += [next(given) for _ in dialog.questions]
+    for task, (own_dialogs, own_responses) in by_task.items():
+        score = score_responses(own_dialogs, own_responses)
+        for measure, accuracy in (
+            ("per slot", score.per_slot),
+            ("exact match", score.exact_match),
+            ("per dialog", score.per_dialog),
+        ):
+            errors[measure][task] = round(100 - accuracy, 4)
+    return Scores(round(100 - whole.exact_match, 4), whole.responses, errors)
+
+
+def _goes_on(dialogs: Iterable[Story]) -> frozenset[tuple[str, bool]]:
+    silent: Counter[tuple[str, bool]] = Counter()
+    told: Counter[tuple[str, bool]] = Counter()
+    for dialog in dialogs:
+        spoken = speakers(dialog)
+        for question, following in zip(dialog.questions, dialog.questions[1:], strict=False):
+            after = cut(question.answer)[0], "row" in spoken[question.after + 2 : following.after]
+            told[after] += 1
+            silent[after] += following.text == SILENCE
+    return frozenset(after for after, count in told.items() if silent[after] > count / 2)

@@ -1,0 +1,130 @@
+"""What a task is to the rest of the program: data in parts, and what a model keeps of it.
+
+``Parts`` are the stories or dialogs one trains and tests on. ``Task`` is what is learned from the training part beside
+the weights, and saved with them: how texts become numbers, how numbers become words again, and how answers are scored.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+
+from query_reduction.data import jsonl
+from query_reduction.data.encoding import EncodedQuestions
+from query_reduction.data.stories import Story
+from query_reduction.data.vocabulary import Vocabulary
+from query_reduction.networks.heads import HeadConfig
+from query_reduction.networks.protocol import StackedNetwork
+
+__all__ = ["Parts", "Scores", "Task", "hold_out_stories", "test"]
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """How well a network did on a set of questions, in percent."""
+
+    error: float
+    """The error by the task's main measure, over all questions."""
+    questions: int
+    errors: Mapping[str, Mapping[str, float]]
+    """Measure → row of a table (the stories' task, or nothing) → error."""
+
+
+class Task(ABC):
+    """What a model keeps of its task."""
+
+    kind: ClassVar[str]
+    """``stories`` or ``dialogs``: what the task is called in files and messages."""
+    vocabulary: Vocabulary
+    options: Any
+    """The settings it was made with: a frozen dataclass."""
+
+    @property
+    @abstractmethod
+    def head(self) -> HeadConfig:
+        """The output module a network needs for it."""
+
+    @abstractmethod
+    def encode(self, stories: Sequence[Story]) -> EncodedQuestions:
+        """The questions of stories or dialogs as numbers."""
+
+    @abstractmethod
+    def score(self, networks: Sequence[StackedNetwork], stories: Sequence[Story]) -> list[Scores]:
+        """The scores of several networks, each a stack of one, on all questions of some stories or dialogs."""
+
+    @abstractmethod
+    def as_json(self) -> dict[str, Any]:
+        """All of it but the vocabulary, as plain values."""
+
+
+@dataclass(frozen=True)
+class Parts(ABC):
+    """Stories or dialogs for training, development (may be empty: then it is held out of train) and test."""
+
+    kind: ClassVar[str]
+    options_type: ClassVar[type]
+    """The dataclass of the task's settings."""
+
+    name: str
+    train: list[Story]
+    dev: list[Story] = field(default_factory=list)
+    test: list[Story] = field(default_factory=list)
+
+    @abstractmethod
+    def learn(self, options: Any) -> Task:
+        """What there is to learn from the training part beside the weights."""
+
+    def tests(self) -> Iterator[tuple[str, list[Story]]]:
+        """The tests there are, each with what it adds to the name of its row in a table."""
+        if self.test:
+            yield "", self.test
+
+    def checksum(self) -> str:
+        """sha256 of the content: the same stories have the same sum, whatever the file format."""
+        digest = hashlib.sha256()
+        for part in (self.train, self.dev, self.test):
+            for line in jsonl.format_stories(part):
+                digest.update(line.encode())
+            digest.update(b"\0")
+        for line in self.more_content():
+            digest.update(line.encode())
+        return digest.hexdigest()
+
+    def more_content(self) -> Iterator[str]:
+        """What else belongs to the content, as lines."""
+        yield from ()
+
+
+def test(task: Task, networks: Sequence[StackedNetwork], parts: Parts) -> list[Scores | None]:
+    """Test several networks on all tests of some parts; None where there are none. Nothing else tests a network."""
+    found: list[Scores | None] = [None] * len(networks)
+    for suffix, stories in parts.tests():
+        for at, scores in enumerate(task.score(networks, stories)):
+            found[at] = _joined(found[at], scores, suffix)
+    return found
+
+
+def _joined(before: Scores | None, scores: Scores, suffix: str) -> Scores:
+    """The scores of a further test added as rows; the main error stays that of the first."""
+    errors = {
+        measure: {f"{row}{suffix}": error for row, error in rows.items()} for measure, rows in scores.errors.items()
+    }
+    if before is None:
+        return Scores(scores.error, scores.questions, errors)
+    both = {measure: {**before.errors[measure], **rows} for measure, rows in errors.items()}
+    return Scores(before.error, before.questions, both)
+
+
+def hold_out_stories(stories: list[Story], seed: int) -> tuple[list[Story], list[Story]]:
+    """A tenth of the stories, chosen at random, apart from the others; none of a single one."""
+    if len(stories) < 2:
+        return stories, []
+    order = np.random.default_rng((seed, len(stories))).permutation(len(stories))
+    held_out = set(order[: max(1, len(stories) // 10)].tolist())
+    kept = [story for number, story in enumerate(stories) if number not in held_out]
+    return kept, [stories[number] for number in sorted(held_out)]

@@ -1,0 +1,94 @@
+"""From names to settings: a network, how its task is read, and a recipe, with single settings changed by name.
+
+The command line and ``query_reduction.train`` both come through here. A setting that does not exist, or that has no
+effect on the chosen network or data, is an error that says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+from query_reduction.errors import InputError
+from query_reduction.networks.registry import kinds, name_of, resolve
+from query_reduction.settings import changed
+from query_reduction.tasks.dialogs import DialogOptions
+from query_reduction.tasks.stories import StoryOptions
+from query_reduction.training.recipes import Recipe, family
+
+__all__ = ["Setup", "options_of", "setup"]
+
+_OPTIONS: dict[str, type] = {"stories": StoryOptions, "dialogs": DialogOptions}
+_SUFFIXES: dict[str, dict[str, Any]] = {"+": {"match": "original"}, "c": {"copying": True}}
+"""What a letter after a network's name does to a dialog task."""
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """What is trained and how."""
+
+    network: Any
+    """The settings of a registered network."""
+    task: StoryOptions | DialogOptions
+    recipe: Recipe
+
+    @property
+    def name(self) -> str:
+        """The network's name, as ``setup`` takes it: ``2r``, ``2r+``, ``gru``."""
+        suffix = ""
+        if isinstance(self.task, DialogOptions):
+            suffix = "c" if self.task.copying else "+" if self.task.match != "none" else ""
+        return f"{name_of(self.network)}{suffix}"
+
+
+def options_of(kind: str) -> type:
+    """The settings class of ``stories`` or ``dialogs``."""
+    return _OPTIONS[kind]
+
+
+def setup(
+    network: str = "2r",
+    recipe: str = "original",
+    *,
+    kind: str = "stories",
+    questions: int = 1000,
+    changes: Mapping[str, Any] | None = None,
+) -> Setup:
+    """The settings these names stand for, for so many training questions of ``stories`` or ``dialogs``."""
+    name, suffix = network, ""
+    if network[-1:] in _SUFFIXES:
+        name, suffix = network[:-1], network[-1]
+        if kind != "dialogs":
+            raise InputError(f"network {network!r}: {suffix!r} is for dialogs and has no effect on {kind}")
+    chosen = family(recipe)
+    parts: dict[str, Any] = {
+        "network": resolve(name),
+        "task": _OPTIONS[kind](),
+        "recipe": chosen.for_data(questions, kind),
+    }
+    parts["network"] = changed(parts["network"], _known(parts["network"], chosen.network))
+    parts["task"] = changed(parts["task"], _known(parts["task"], chosen.task) | _SUFFIXES.get(suffix, {}))
+    for setting, value in (changes or {}).items():
+        owner = next((part for part, own in parts.items() if setting in _names(type(own))), None)
+        if owner is None:
+            raise InputError(_no_effect(setting, network, kind, parts))
+        parts[owner] = changed(parts[owner], {setting: value})
+    return Setup(**parts)
+
+
+def _names(settings: type) -> set[str]:
+    return {field.name for field in fields(settings)}
+
+
+def _known(settings: Any, wanted: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in wanted.items() if name in _names(type(settings))}
+
+
+def _no_effect(setting: str, network: str, kind: str, parts: Mapping[str, Any]) -> str:
+    if any(setting in _names(options) for options in _OPTIONS.values()):
+        return f"{setting} has no effect on {kind}"
+    if any(setting in _names(known.config) for known in kinds().values()):
+        return f"{setting} has no effect on network {network}"
+    have = sorted(set().union(*(_names(type(own)) for own in parts.values())))
+    return f"no setting {setting!r}; there are {', '.join(have)}"
