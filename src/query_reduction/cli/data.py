@@ -16,7 +16,7 @@ from query_reduction.data.lines import Problem
 from query_reduction.data.readers import scan_file
 from query_reduction.data.stories import Story
 from query_reduction.errors import InputError
-from query_reduction.tasks.sources import parse_tasks
+from query_reduction.tasks.numbers import parse_tasks
 
 __all__ = ["CheckData", "FetchData", "GenerateData", "ListData"]
 

@@ -21,11 +21,10 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from query_reduction.data.encoding import encode_stories
 from query_reduction.data.stories import Story
-from query_reduction.data.vocabulary import Vocabulary
-from query_reduction.explain.contributions import contributions
-from query_reduction.networks.qrn import LayerTrace, QueryReductionNetwork
+from query_reduction.errors import InputError
+from query_reduction.networks.protocol import StackedNetwork
+from query_reduction.tasks.protocol import Task
 
 __all__ = ["FIGURES", "expected_of_random", "score_explanations", "score_ranking"]
 
@@ -36,20 +35,18 @@ _BATCH = 128
 
 
 @torch.inference_mode()
-def score_explanations(
-    network: QueryReductionNetwork, vocabulary: Vocabulary, stories: Sequence[Story]
-) -> dict[str, dict[str, Any]]:
+def score_explanations(network: StackedNetwork, task: Task, stories: Sequence[Story]) -> dict[str, dict[str, Any]]:
     """By task: how many questions have known facts, and the figures of the model, of chance and of recency."""
-    encoded = encode_stories(stories, vocabulary, network.config.memory)
+    encoded = task.encode(stories)
     asked = [(story.task, question) for story in stories for question in story.questions]
     rows: dict[str, list[NDArray[np.float64]]] = {}
     for chosen, batch in encoded.batches(_BATCH, np.flatnonzero([bool(question.support) for _, question in asked])):
-        layers: list[LayerTrace] = []
-        table = network.encode(batch.words)
-        network.read(table, table[:, batch.questions.long()], batch.stories, batch.lengths, layers)
-        shares = contributions(layers, batch.lengths)[0].numpy()
+        trace = network.trace(batch)
+        if trace is None:
+            raise InputError("this network has nothing to score: it has neither gates nor attention")
+        shares = torch.stack([layer.weights for layer in trace.layers]).mean(0)[0].numpy()
         for row, number in enumerate(chosen.tolist()):
-            task, question = asked[number]
+            name, question = asked[number]
             read = int(batch.lengths[row])
             skipped = question.after - read
             facts = {fact - skipped for fact in question.support if fact >= skipped}
@@ -59,7 +56,7 @@ def score_explanations(
                 expected_of_random(read, len(facts), total),
                 score_ranking(range(read - 1, -1, -1), facts, total),
             )
-            rows.setdefault(task, []).append(np.array(found))
+            rows.setdefault(name, []).append(np.array(found))
     order = sorted(rows, key=lambda task: (len(task), task))
     return {task: _summary(np.stack(rows[task])) for task in order}
 

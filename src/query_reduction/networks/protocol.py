@@ -20,6 +20,7 @@ from torch import Tensor, nn
 from query_reduction.data.batch import Batch
 
 __all__ = [
+    "BatchTrace",
     "LayerTrace",
     "NoValues",
     "QueryWords",
@@ -27,7 +28,6 @@ __all__ = [
     "StackedModule",
     "StackedNetwork",
     "Start",
-    "Trace",
     "normal",
     "ones",
     "uniform",
@@ -130,7 +130,7 @@ class QueryWords:
 
 
 @dataclass(frozen=True, slots=True)
-class Trace:
+class BatchTrace:
     """How a stack read a batch."""
 
     layers: tuple[LayerTrace, ...]
@@ -163,7 +163,7 @@ class StackedNetwork(StackedModule, ABC):
     def scores(self, batch: Batch) -> Float[Tensor, "restart batch answer"]:
         """Scores of every answer; their softmax is its probability."""
 
-    def trace(self, batch: Batch) -> Trace | None:
+    def trace(self, batch: Batch) -> BatchTrace | None:
         """How the batch was read; None if the network has nothing to show."""
         return None
 

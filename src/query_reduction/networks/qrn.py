@@ -22,7 +22,16 @@ from query_reduction.networks import decoder
 from query_reduction.networks.contributions import LayerGates, read_weights
 from query_reduction.networks.encoder import encode_sentences
 from query_reduction.networks.heads import HeadConfig, build_head
-from query_reduction.networks.protocol import LayerTrace, Seeds, StackedNetwork, Start, Trace, normal, uniform, zeros
+from query_reduction.networks.protocol import (
+    BatchTrace,
+    LayerTrace,
+    Seeds,
+    StackedNetwork,
+    Start,
+    normal,
+    uniform,
+    zeros,
+)
 from query_reduction.networks.registry import register
 from query_reduction.scan import scan
 from query_reduction.settings import Between, check
@@ -110,6 +119,7 @@ class QueryReductionNetwork(StackedNetwork):
         self.config = config
         self.vocabulary = vocabulary
         self.native = native_reader.available()
+        self.scan_backend = "auto"
         d, tied, layers = config.dimension, config.tied, config.layers
         gate = d if config.vector_gates else 1
         own, uses = (1, layers) if tied else (layers, 1)
@@ -133,6 +143,7 @@ class QueryReductionNetwork(StackedNetwork):
     def use_native(self, wanted: bool) -> None:
         """See ``StackedNetwork``."""
         self.native = wanted and native_reader.available()
+        self.scan_backend = "auto" if self.native else "associative"
 
     def scores(self, batch: Batch) -> Float[Tensor, "restart batch answer"]:
         """Scores of every answer."""
@@ -217,11 +228,10 @@ class QueryReductionNetwork(StackedNetwork):
     ) -> Float[Tensor, "restart batch time dim"]:
         v = z * candidate if reset is None else z * reset * candidate
         stack, batch = v.shape[:2]
-        backend = "auto" if self.native else "associative"
-        h = scan(z.flatten(0, 1), v.flatten(0, 1), lengths.repeat(stack), reverse=reverse, backend=backend)
+        h = scan(z.flatten(0, 1), v.flatten(0, 1), lengths.repeat(stack), reverse=reverse, backend=self.scan_backend)
         return h.view(stack, batch, *h.shape[1:])
 
-    def trace(self, batch: Batch) -> Trace:
+    def trace(self, batch: Batch) -> BatchTrace:
         """Gates, candidates, reduced queries, and how much of the answer was read from each sentence."""
         recorded: list[LayerGates] = []
         table = self.encode(batch.words)
@@ -238,7 +248,7 @@ class QueryReductionNetwork(StackedNetwork):
         in_words = None
         if self.config.decode_questions:
             in_words = decoder.InWords(self, self.vocabulary, query, tuple(recorded), batch.lengths)
-        return Trace(layers, self.head.scores(self, reduced, batch), so_far, in_words)
+        return BatchTrace(layers, self.head.scores(self, reduced, batch), so_far, in_words)
 
 
 def _without_meaning(start: Start) -> Start:
