@@ -162,7 +162,7 @@ def _composed(name: str, config: QRNConfig, work: Workload, restarts: int, scan_
 
 def _recurrent(config: GRUConfig | LSTMConfig, work: Workload, restarts: int) -> Runner:
     name = type(config).__name__.removesuffix("Config")
-    network = build_network(config, work.vocabulary, HeadConfig(), range(restarts))
+    network = build_network(config, work.vocabulary, HeadConfig(), Seeds(range(restarts)))
     stacked = f", {restarts} restarts stacked" if restarts > 1 else ""
     return Runner(f"{name} reader{stacked}", network_step(network, work), restarts)
 

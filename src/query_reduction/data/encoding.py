@@ -79,6 +79,19 @@ class EncodedQuestions:
             answers=torch.from_numpy(self.answers[chosen]),
         )
 
+    def rarity(self, chosen: NDArray[np.integer], vocabulary_size: int) -> NDArray[np.float64]:
+        """How rare each word is: min(1, log10(N / n)), where n of the chosen N sentences and questions have it.
+
+        Each question counts the whole of its story; a word that does not occur is as rare as can be.
+        """
+        stories, lengths = self.stories.padded(chosen, 0)
+        rows = np.concatenate((stories[np.arange(stories.shape[1]) < lengths[:, None]], self.questions[chosen]))
+        told = np.bincount(rows, minlength=len(self.sentences.first))
+        row_of_word = np.repeat(np.arange(len(told)), self.sentences.length)
+        pairs = np.unique(row_of_word * vocabulary_size + self.sentences.numbers)
+        found = np.bincount(pairs % vocabulary_size, told[pairs // vocabulary_size], vocabulary_size)
+        return np.minimum(1.0, np.log10(len(rows) / np.maximum(found, 1)))
+
     def batches(
         self, size: int, chosen: NDArray[np.integer] | None = None
     ) -> Iterator[tuple[NDArray[np.integer], Batch]]:

@@ -61,8 +61,13 @@ def normal(deviation: float) -> Start:
 class Seeds:
     """The random numbers each restart of a stack begins with: they depend on its number, never on its neighbours."""
 
-    def __init__(self, restarts: Sequence[int] = (0,), seed: int = 0) -> None:
+    def __init__(
+        self, restarts: Sequence[int] = (0,), seed: int = 0, rarity: Float[Tensor, "vocabulary"] | None = None
+    ) -> None:
         self.restarts = tuple(restarts)
+        self.rarity = rarity
+        """How rare each word is in the training part, from 0 (in every sentence) to 1 (in one of ten, or fewer): for
+        networks that start from it."""
         self._generators = [
             torch.Generator().manual_seed(int(np.random.SeedSequence((seed, restart)).generate_state(1)[0]))
             for restart in restarts

@@ -11,7 +11,7 @@ Nothing else in the project lists networks.
 from __future__ import annotations
 
 import pkgutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from functools import cache
 from importlib import import_module
@@ -121,11 +121,9 @@ def name_of(config: Any) -> str:
     return kind.show(config) if kind.show else kind.name
 
 
-def build_network(
-    config: Any, vocabulary: Vocabulary, head: HeadConfig, restarts: Sequence[int] = (0,), seed: int = 0
-) -> StackedNetwork:
+def build_network(config: Any, vocabulary: Vocabulary, head: HeadConfig, seeds: Seeds | None = None) -> StackedNetwork:
     """A stack of networks with fresh weights."""
-    return _kind_of(config).build(config, vocabulary, head, Seeds(restarts, seed))
+    return _kind_of(config).build(config, vocabulary, head, seeds or Seeds())
 
 
 def restore_network(

@@ -12,11 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
 from query_reduction.data.encoding import EncodedQuestions
 from query_reduction.errors import InputError
 from query_reduction.files import write_atomically
+from query_reduction.networks.protocol import Seeds
 from query_reduction.networks.registry import build_network, config_to_json
 from query_reduction.provenance import provenance
 from query_reduction.tasks.protocol import Parts, Scores, Task, test
@@ -73,9 +75,9 @@ class Run:
         self.task: Task = parts.learn(setup.task)
         questions = self.task.encode(parts.train)
         dev_questions, train, dev = _hold_out(questions, parts, self.task, setup.recipe)
-        network = build_network(
-            setup.network, self.task.vocabulary, self.task.head, self.restart_numbers, setup.recipe.seed
-        )
+        rarity = torch.from_numpy(questions.rarity(train, self.task.vocabulary.size)).to(torch.get_default_dtype())
+        seeds = Seeds(self.restart_numbers, setup.recipe.seed, rarity)
+        network = build_network(setup.network, self.task.vocabulary, self.task.head, seeds)
         self.trainer = RestartTrainer(
             network, self.restart_numbers, setup.recipe, questions, train, dev_questions, dev, self.place.share
         )
