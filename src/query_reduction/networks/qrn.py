@@ -297,7 +297,7 @@ def _paper(d: int, gate: int) -> dict[str, Start]:
 
 
 def _following(d: int, gate: int) -> dict[str, Start]:
-    small = 0.1 * d**-0.5
+    small: float = 0.1 * d**-0.5
     # One shared rare word moves a gate by about as much as the forget bias holds it shut, at any dimension.
     likeness = 75 / d
 
