@@ -13,6 +13,7 @@ from query_reduction.symmetry.couplings import find_couplings
 from query_reduction.symmetry.groups import blocks
 from query_reduction.symmetry.kinds import Trial, find_kinds
 from query_reduction.symmetry.symmetries import Coupled, Symmetries, Table
+from query_reduction.symmetry.truth import join_by_truth
 from query_reduction.symmetry.units import Units, find_phrases
 
 __all__ = ["discover"]
@@ -42,6 +43,7 @@ def discover(stories: Sequence[Story], *, seed: int = 0, progress: Callable[[str
     kinds, refuted = find_kinds(trial)
     say("looking for exchanges that are true together")
     couplings = find_couplings(trial, kinds, refuted)
+    kinds = join_by_truth(trial, kinds, couplings)
     names = corpus.names
     coupled = [tuple([(names[one], names[other]) for one, other in coupling]) for coupling in couplings]
     tables, left = _tables(coupled, {names[unit]: int(candidates.classes[unit]) for unit in candidates.in_class})
