@@ -2,8 +2,9 @@
 
 The other evidence asks that renamed stories be as likely; it refuses a chocolate for a chest, since no chocolate ever
 holds anything. Here only the answer counts. Suppose all units of a class may stand for each other: then questions whose
-units are linked by the same facts, whatever the names, have the same answer. A chain of facts that had one answer in all
-other stories foretells it; if nearly every answer is foretold and hardly any contradicted, the units are of one kind.
+units are linked by the same facts, whatever the names, have the same answer. A chain of facts that had one answer in
+all other stories foretells it; if nearly every answer is foretold and hardly any contradicted, the units are of one
+kind.
 """
 
 from __future__ import annotations
@@ -40,17 +41,17 @@ def join_by_truth(trial: Trial, kinds: Sequence[Sequence[int]], couplings: Seque
     """The kinds, with those of a class joined where the answers say so."""
     coupled = {unit for coupling in couplings for pair in coupling for unit in pair}
     presence = trial.presence
-    kinds = [list(kind) for kind in kinds]
+    joined = [list(kind) for kind in kinds]
     for family in sorted({int(trial.candidates.classes[unit]) for unit in trial.candidates.in_class}):
         units = [unit for unit in sorted(trial.candidates.in_class) if trial.candidates.classes[unit] == family]
         asked_of = [unit for unit in units if presence.told[unit].any() and presence.asked[unit].any()]
-        already = any(set(asked_of) <= set(kind) for kind in kinds)
+        already = any(set(asked_of) <= set(kind) for kind in joined)
         if len(asked_of) < 3 or already or coupled & set(asked_of):
             continue
-        apart = [kind for kind in kinds if not set(kind) & set(asked_of)]
+        apart = [kind for kind in joined if not set(kind) & set(asked_of)]
         if _foretold(trial.corpus, frozenset(asked_of), _Names([*apart, asked_of], couplings)):
-            kinds = [*apart, asked_of]
-    return kinds
+            joined = [*apart, asked_of]
+    return joined
 
 
 def _foretold(corpus: Corpus, units: frozenset[int], names: _Names) -> bool:
@@ -69,14 +70,15 @@ def _foretold(corpus: Corpus, units: frozenset[int], names: _Names) -> bool:
     wrong: Counter[int] = Counter()
     for number, about, known in asked:
         total.update(about)
-        agree = set()
+        # The chain told most often elsewhere decides: one that says nothing may by chance have had one answer.
+        support, agrees = 0, False
         for key, answer in known:
             elsewhere = {given: len(stories - {number}) for given, stories in seen[key].items()}
             foretold = [given for given, count in elsewhere.items() if count]
-            if len(foretold) == 1 and elsewhere[foretold[0]] >= _STORIES:
-                agree.add(foretold[0] == answer)
-        if agree:
-            (right if all(agree) else wrong).update(about)
+            if len(foretold) == 1 and elsewhere[foretold[0]] > support:
+                support, agrees = elsewhere[foretold[0]], foretold[0] == answer
+        if support >= _STORIES:
+            (right if agrees else wrong).update(about)
     return (
         all(total[unit] >= _QUESTIONS and right[unit] >= _FORETOLD_OF_EACH * total[unit] for unit in units)
         and right.total() >= _FORETOLD * total.total()
