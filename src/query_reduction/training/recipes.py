@@ -58,6 +58,9 @@ class Recipe:
     split: Literal["question", "story"] = "question"
     """Hold out single questions, whose stories also stand in training (original), or whole stories that share nothing
     with training."""
+    copies: Annotated[int, Between(0, 10_000)] = 0
+    """Train every epoch on so many copies of each story, told in other words that keep its answers true (needs
+    --symmetries); 0 trains on the stories as they are."""
     restarts: Annotated[int, Between(1, 10_000)] = 10
     """Trainings from new initial weights; the best on the development questions is chosen."""
     seed: Annotated[int, Between(0, 2**32 - 1)] = 0
