@@ -115,6 +115,7 @@ def test_pandas() -> None:
         read(gaps)
 
 
+@pytest.mark.filterwarnings("ignore")  # datasets itself warns of what it does when it stores rows
 def test_hugging_face_datasets() -> None:
     datasets = pytest.importorskip("datasets")
     rows = [row | {"answer": str(row["answer"]).replace("True", "true"), "support": [0]} for row in ROWS]
