@@ -18,7 +18,8 @@ from query_reduction.tasks.sources import question_count
 from query_reduction.tasks.stories import StoryParts
 from query_reduction.training.progress import progress_bar
 from query_reduction.training.run import Place, Run
-from query_reduction.training.setup import setup
+from query_reduction.training.setup import setups
+from query_reduction.training.several import choose_run, runs_of
 
 __all__ = ["Epoch", "read", "train"]
 
@@ -44,9 +45,9 @@ def read(path: str | Path) -> list[Story]:
 def train(
     stories: Sequence[Story],
     *,
-    network: str = "2r",
+    network: str | None = None,
     recipe: str = "original",
-    restarts: int = 10,
+    restarts: int | None = None,
     dev: Sequence[Story] = (),
     test: Sequence[Story] = (),
     kind: Literal["stories", "dialogs"] = "stories",
@@ -61,33 +62,37 @@ def train(
 
     Restarts from different initial weights train together. Development questions come from ``dev``, or a tenth of
     ``stories`` is held out for them. If there are ``test`` stories, the model's card says its error on them; nothing
-    is ever chosen on the test. ``recipe`` is a family of settings (``original``, ``paper``, ``adam``); single settings
-    are changed by their name (``max_epochs=60``, ``dimension=100``). ``knowledge`` are the rows of a dialog's knowledge
-    base. With ``folder`` the model, its result and its learning curves are also kept there.
+    is ever chosen on the test. ``recipe`` is a family of settings (``original``, ``paper``, ``adam``, ``best``); single
+    settings are changed by their name (``max_epochs=60``, ``dimension=100``). Without ``network`` the recipe says which
+    are tried: 2r, but for ``best``. ``knowledge`` are the rows of a dialog's knowledge base. With ``folder`` the model,
+    its result and its learning curves are also kept there.
     """
     if isinstance(stories, str | Path):
         raise InputError("stories: a list of stories is needed, not a path; use read(path)")
     parts = _parts(kind, list(stories), list(dev), list(test), tuple(knowledge))
-    chosen = setup(
+    tried = setups(
         network,
         recipe,
         kind=kind,
         questions=question_count(parts.train),
-        changes={"restarts": restarts, **settings},
+        changes=settings if restarts is None else {"restarts": restarts, **settings},
     )
     if threads is not None:
         use_threads(threads)
-    run = Run(parts, chosen, Place(folder=Path(folder) if folder is not None else None))
-    with progress_bar(run, shown=progress) as show:
+    place = Place(folder=Path(folder) if folder is not None else None)
+    runs = []
+    for run in runs_of(parts, tried, place):
+        with progress_bar(run, shown=progress) as show:
 
-        def after_epoch(run: Run) -> None:
-            show(run)
-            if on_epoch is not None:
-                on_epoch(_epoch(run))
+            def after_epoch(run: Run, show: Callable[[Run], None] = show) -> None:
+                show(run)
+                if on_epoch is not None:
+                    on_epoch(_epoch(run))
 
-        run.train(after_epoch)
-    result = run.finish()
-    return model_of(run.model(run.best(), result.as_json()))
+            run.train(after_epoch)
+        runs.append(run)
+    model, _ = choose_run(runs, place)
+    return model_of(model)
 
 
 def _parts(

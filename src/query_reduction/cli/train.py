@@ -23,7 +23,8 @@ from query_reduction.training.data_parallel import Share, process_group
 from query_reduction.training.recipes import FAMILIES, Recipe
 from query_reduction.training.results import RunResult
 from query_reduction.training.run import Place, Run, is_finished, is_unfinished
-from query_reduction.training.setup import Setup, setup
+from query_reduction.training.setup import setups
+from query_reduction.training.several import choose_run, runs_of
 
 __all__ = ["Train"]
 
@@ -53,9 +54,12 @@ class Train:
     """generated, babi (or babi/en-10k …), dialog, generated-dialog, or the path of a file or folder."""
     task: str | None = None
     """Which bAbI task: a number, or several (1-5,19 or all) to train one network on all of them."""
-    network: Annotated[str, tyro.conf.arg(help=f"The network: {_NETWORKS}. For dialogs + adds match, c copying.")] = (
-        "2r"
-    )
+    network: Annotated[
+        str | None,
+        tyro.conf.arg(
+            help=f"The network: {_NETWORKS}. For dialogs + adds match, c copying. By default 2r, or what the recipe tries."
+        ),
+    ] = None
     recipe: Annotated[str, tyro.conf.arg(help=f"Settings that go together: {_RECIPES}.")] = "original"
     questions: int = 1000
     """Training questions per task, for generated stories; training dialogs, for generated dialogs."""
@@ -84,32 +88,47 @@ class Train:
         use_threads(self.threads or max(1, available_cores() // share.of))
         changes = given(self.network_settings) | given(self.task_settings) | given(self.recipe_settings)
         parts = load_parts(self.data, self.task, questions=self.questions, seed=changes.get("seed", 0))
-        chosen = setup(
+        tried = setups(
             self.network, self.recipe, kind=parts.kind, questions=question_count(parts.train), changes=changes
         )
-        folder = self._folder(parts.name, parts.kind, chosen)
+        folder = self._folder(parts.name, parts.kind, "-or-".join(chosen.name for chosen in tried))
         about = f"{self.data} task {self.task}" if self.task else self.data
-        run = Run(parts, chosen, Place(folder, self.save_every, self.tensorboard, about, share))
-        resumed = self.resume and run.resume()
+        place = Place(folder, self.save_every, self.tensorboard, about, share)
+        runs = []
+        for run in runs_of(parts, tried, place):
+            runs.append(run)
+            if not self._train_one(run, folder, described=len(runs) > 1):
+                return 130
         if not share.first:
-            return 0 if run.train() else 130
-        if resumed:
-            notes.print(f"resuming {folder} at epoch {run.trainer.epoch}")
-        if not train_with_progress(run):
-            if run.best().weights:
-                save_model(folder / MODEL_FILE, run.model(run.best(), {"finished": False}))
-            notes.print(
-                f"stopped at epoch {run.trainer.epoch}; go on with the same command and --resume --out {folder}"
-            )
-            return 130
-        result = run.finish()
+            return 0
+        _, result = choose_run(runs, place)
         if self.json:
             print_json(result.as_json() | {"folder": str(folder)})
         else:
             report(result, folder, parts.kind)
         return 0
 
-    def _folder(self, data_name: str, kind: str, chosen: Setup) -> Path:
+    def _train_one(self, run: Run, folder: Path, *, described: bool) -> bool:
+        """Train one network to its end; False if it was interrupted."""
+        resumed = self.resume and run.resume()
+        if not run.place.share.first:
+            return run.train()
+        if not described:
+            for line in run.task.describe():
+                notes.print(line, markup=False, soft_wrap=True)
+        if resumed:
+            notes.print(f"resuming {run.place.folder} at epoch {run.trainer.epoch}", markup=False)
+        if train_with_progress(run):
+            return True
+        if run.best().weights:
+            save_model(folder / MODEL_FILE, run.model(run.best(), {"finished": False}))
+        notes.print(
+            f"stopped at epoch {run.trainer.epoch}; go on with the same command and --resume --out {folder}",
+            markup=False,
+        )
+        return False
+
+    def _folder(self, data_name: str, kind: str, network: str) -> Path:
         """Where this run is kept: as told, the interrupted run to go on with, or a new folder."""
         if self.out is not None:
             if is_finished(self.out):
@@ -118,7 +137,7 @@ class Train:
                 raise InputError(f"{self.out} holds an unfinished run; add --resume to go on, or choose another --out")
             return self.out
         task = f"{'dialog' if kind == 'dialogs' else 'qa'}{self.task}" if self.task else data_name
-        stem = f"{task}-{chosen.name}"
+        stem = f"{task}-{network}"
         number = 1
         while True:
             folder = Path("runs") / (stem if number == 1 else f"{stem}.{number}")

@@ -59,6 +59,10 @@ class Task(ABC):
     def score(self, networks: Sequence[StackedNetwork], stories: Sequence[Story]) -> list[Scores]:
         """The scores of several networks, each a stack of one, on all questions of some stories or dialogs."""
 
+    def describe(self) -> list[str]:
+        """What was learned about the task, in lines for a person."""
+        return []
+
     def renewed(self, stories: Sequence[Story], copies: int, chance: random.Random) -> Sequence[Story]:
         """Training stories for an epoch: so many copies told in other words, where the task knows such words."""
         raise InputError(f"copies has no effect on {self.kind}")

@@ -104,6 +104,12 @@ class StoryTask(Task):
             answers.append(Answer(ranked[0][0], ranked[0][1], tuple(ranked[1:]), unknown))
         return answers
 
+    def describe(self) -> list[str]:
+        """Which words may stand for each other."""
+        if self.symmetries is None:
+            return []
+        return self.symmetries.describe() or ["no words were found that may stand for each other"]
+
     def renewed(self, stories: Sequence[Story], copies: int, chance: random.Random) -> Sequence[Story]:
         """So many copies of the stories, each in a renaming of its own."""
         if self.symmetries is None:

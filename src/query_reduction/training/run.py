@@ -62,21 +62,28 @@ def is_finished(folder: Path) -> bool:
 
 def is_unfinished(folder: Path) -> bool:
     """Whether a folder holds a run that can be resumed."""
-    return (folder / STATE_FILE).exists() and not is_finished(folder)
+    return any(folder.glob(f"**/{STATE_FILE}")) and not is_finished(folder)
 
 
 class Run:
     """A training run."""
 
     def __init__(
-        self, parts: Parts, setup: Setup, place: Place | None = None, restarts: Sequence[int] | None = None
+        self,
+        parts: Parts,
+        setup: Setup,
+        place: Place | None = None,
+        restarts: Sequence[int] | None = None,
+        *,
+        task: Task | None = None,
     ) -> None:
+        """``task`` is what another run learned from the same parts with the same options."""
         self.parts = parts
         self.setup = setup
         self.place = place or Place()
         self.restart_numbers: Sequence[int] = restarts or range(setup.recipe.restarts)
         train_stories, dev_stories = _split(parts, setup.recipe)
-        self.task: Task = parts.learn(setup.task, train_stories)
+        self.task = task or parts.learn(setup.task, train_stories)
         questions = self.task.encode(train_stories)
         dev_questions, train, dev = _hold_out(questions, dev_stories, self.task, setup.recipe, parts.name)
         rarity = torch.from_numpy(questions.rarity(train, self.task.vocabulary.size)).to(torch.get_default_dtype())

@@ -17,7 +17,7 @@ from query_reduction.tasks.dialogs import DialogOptions
 from query_reduction.tasks.stories import StoryOptions
 from query_reduction.training.recipes import Recipe, family
 
-__all__ = ["Setup", "options_of", "setup"]
+__all__ = ["Setup", "options_of", "setup", "setups"]
 
 _OPTIONS: dict[str, type] = {"stories": StoryOptions, "dialogs": DialogOptions}
 _SUFFIXES: dict[str, dict[str, Any]] = {"+": {"match": "original"}, "c": {"copying": True}}
@@ -75,6 +75,14 @@ def setup(
             raise InputError(_no_effect(setting, network, kind, parts))
         parts[owner] = changed(parts[owner], {setting: value})
     return Setup(**parts)
+
+
+def setups(
+    network: str | None, recipe: str, *, kind: str, questions: int, changes: Mapping[str, Any] | None = None
+) -> list[Setup]:
+    """The same for the networks to be tried: the one that is named, or those the recipe tries where none is."""
+    names = family(recipe).networks if network is None else (network,)
+    return [setup(name, recipe, kind=kind, questions=questions, changes=changes) for name in names]
 
 
 def _names(settings: type) -> set[str]:
