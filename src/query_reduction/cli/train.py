@@ -57,7 +57,7 @@ class Train:
     network: Annotated[
         str | None,
         tyro.conf.arg(
-            help=f"The network: {_NETWORKS}. For dialogs + adds match, c copying. By default 2r, or what the recipe tries."
+            help=f"The network: {_NETWORKS}. For dialogs + adds match, c copying. Default: 2r, or what the recipe has."
         ),
     ] = None
     recipe: Annotated[str, tyro.conf.arg(help=f"Settings that go together: {_RECIPES}.")] = "original"
