@@ -1,1 +1,1 @@
-"""How well a network answers: metrics, and the published numbers to compare with."""
+"""The tables of the paper: what they are made of, training what they lack, and reporting what is stored."""

@@ -1,10 +1,11 @@
 """A fingerprint of what the code computes, not of how it is written.
 
-A few steps of training on a handful of fixed stories, every rule of the recipe hurried along so that it shows:
-the numbers that come out change when initial weights, order, gates, optimiser or choice change, and stay when the
-code is merely moved about or made faster. It is computed in double precision and without native code: a wide network
-makes so much of the last bits of single precision that two machines would never agree. Results are only ever put
-together when their probes agree.
+A few steps of training on a handful of fixed stories, every rule of the recipe hurried along so that it shows: the
+numbers that come out change when initial weights, order, gates, optimiser or choice change, and stay when the code is
+merely moved about or made faster. The plain numbers are computed in double precision and without native code: a wide
+network amplifies the last bits of single precision so much that two machines would never agree. The native numbers come
+from the kernels, in double precision and, before rounding grows, in single; so a changed kernel is noticed, and two
+instruction sets still agree. Results are only ever put together when their fingerprints agree.
 """
 
 from __future__ import annotations
@@ -12,32 +13,82 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 
 import torch
 
 from query_reduction.data.stories import Question, Story
+from query_reduction.native import library
+from query_reduction.networks.protocol import StackedNetwork
 from query_reduction.tasks.dialogs import DialogParts
 from query_reduction.tasks.protocol import Parts
 from query_reduction.tasks.stories import StoryOptions, StoryParts
 from query_reduction.training.run import Run
 from query_reduction.training.setup import Setup
 
-__all__ = ["agree", "probe"]
+__all__ = ["Fingerprint", "agree", "fingerprint", "native_probe", "probe", "uses_native"]
 
 _EPOCHS = 5
 _RESTARTS = (0, 3)
 _LARGEST = 50
 _TOLERANCE = 1e-4
+_NATIVE_TOLERANCE = 1e-5
+"""The largest difference seen between instruction sets is 3e-7; another way to compute exp would show."""
+_SINGLE_EPOCHS = 1
+"""How long training is followed in single precision."""
 
 _PEOPLE = ("Ann", "Bob", "Cid", "Dora")
 _PLACES = ("kitchen", "garden", "attic", "hall", "cellar")
 
 
+@dataclass(frozen=True, slots=True)
+class Fingerprint:
+    """What the code computes for one setup."""
+
+    plain: tuple[float, ...]
+    native: tuple[float, ...] = ()
+    """Empty where no native code is used, or where it was not recorded: then it does not count."""
+
+    def agrees(self, other: Fingerprint) -> bool:
+        """Whether two fingerprints are of code that computes the same."""
+        if not agree(self.plain, other.plain):
+            return False
+        return not self.native or not other.native or agree(self.native, other.native, _NATIVE_TOLERANCE)
+
+
+def fingerprint(setup: Setup) -> Fingerprint:
+    """Both probes of this network and recipe."""
+    return Fingerprint(probe(setup), native_probe(setup))
+
+
 @cache
 def probe(setup: Setup) -> tuple[float, ...]:
-    """Losses of a hurried training of this network by this recipe; takes a fraction of a second."""
+    """Losses of a hurried training without native code; takes a fraction of a second."""
+    with _precision(torch.float64):
+        return _losses(_hurried_run(setup, _EPOCHS), native=False)
+
+
+@cache
+def native_probe(setup: Setup) -> tuple[float, ...]:
+    """Losses of the same training by native code; empty where none is used."""
+    if not library.available():
+        return ()
+    with _precision(torch.float64):
+        run = _hurried_run(setup, _EPOCHS)
+        if not uses_native(run.trainer.network):
+            return ()
+        double = _losses(run, native=True)
+    with _precision(torch.float32):
+        return double + _losses(_hurried_run(setup, _SINGLE_EPOCHS), native=True)
+
+
+def uses_native(network: StackedNetwork) -> bool:
+    """Whether native code computes a network here."""
+    return library.available() and type(network).use_native is not StackedNetwork.use_native
+
+
+def _hurried_run(setup: Setup, epochs: int) -> Run:
     recipe = setup.recipe
     hurried = replace(
         recipe,
@@ -47,39 +98,41 @@ def probe(setup: Setup) -> tuple[float, ...]:
         # Gentler, so that the first steps do not throw the network where all losses are alike.
         learning_rate=recipe.learning_rate / 10,
         patience=1 if recipe.patience else 0,
-        max_epochs=_EPOCHS,
+        max_epochs=epochs,
         restarts=len(_RESTARTS),
     )
     network = setup.network
     if hasattr(network, "dimension"):
         network = replace(network, dimension=min(network.dimension, _LARGEST))
     parts: Parts = StoryParts("probe", _stories(0, 24)) if isinstance(setup.task, StoryOptions) else _dialogs()
+    return Run(parts, replace(setup, network=network, recipe=hurried), restarts=_RESTARTS)
+
+
+def _losses(run: Run, *, native: bool) -> tuple[float, ...]:
+    run.trainer.network.use_native(native)
     numbers: list[float] = []
-    with _double_precision():
-        run = Run(parts, replace(setup, network=network, recipe=hurried), restarts=_RESTARTS)
-        run.trainer.network.use_native(False)
-        while not run.trainer.finished:
-            for point in run.trainer.run_to_next_look():
-                numbers += [point.train_loss, point.dev_loss]
+    while not run.trainer.finished:
+        for point in run.trainer.run_to_next_look():
+            numbers += [point.train_loss, point.dev_loss]
     for restart in run.trainer.restarts:
         numbers += [restart.dev_loss, float(restart.best_epoch)]
     return tuple(round(number, 7) if math.isfinite(number) else -1.0 for number in numbers)
 
 
 @contextmanager
-def _double_precision() -> Iterator[None]:
+def _precision(dtype: torch.dtype) -> Iterator[None]:
     before = torch.get_default_dtype()
-    torch.set_default_dtype(torch.float64)
+    torch.set_default_dtype(dtype)
     try:
         yield
     finally:
         torch.set_default_dtype(before)
 
 
-def agree(one: Sequence[float], other: Sequence[float]) -> bool:
-    """Whether two probes are of code that computes the same."""
+def agree(one: Sequence[float], other: Sequence[float], tolerance: float = _TOLERANCE) -> bool:
+    """Whether two probes are the same up to rounding."""
     return len(one) == len(other) and all(
-        math.isclose(a, b, rel_tol=_TOLERANCE, abs_tol=_TOLERANCE) for a, b in zip(one, other, strict=True)
+        math.isclose(a, b, rel_tol=tolerance, abs_tol=tolerance) for a, b in zip(one, other, strict=True)
     )
 
 

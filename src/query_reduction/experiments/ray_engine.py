@@ -16,10 +16,10 @@ from typing import Any
 
 from query_reduction.errors import InputError
 from query_reduction.experiments.sweep import Job
-from query_reduction.experiments.trials import MESSAGE_EVERY, Ended, Message, Trial, tell_trial
+from query_reduction.experiments.trials import MESSAGE_EVERY, Ended, Message, Trial, report_trial
 from query_reduction.files import write_atomically
 from query_reduction.native.threads import use_threads
-from query_reduction.tasks.sources import Parts
+from query_reduction.tasks.protocol import Parts
 from query_reduction.training.run import STATE_FILE
 
 __all__ = ["RayEngine"]
@@ -85,7 +85,7 @@ class RayEngine:
 
     def wait(self, seconds: float) -> list[tuple[int, Message]]:
         """Messages of all tasks; states are kept in the job's folder on the way."""
-        told: list[tuple[int, Message]] = []
+        heard: list[tuple[int, Message]] = []
         while self._tasks:
             ready, _ = self._ray.wait(list(self._tasks), num_returns=1, timeout=seconds, fetch_local=False)
             if not ready:
@@ -98,8 +98,8 @@ class RayEngine:
                 continue
             if isinstance(message, Ended):
                 del self._tasks[task.messages]
-            told.append((task.number, message))
-        return told
+            heard.append((task.number, message))
+        return heard
 
     def _next(self, messages: Any) -> Message | _State:
         errors = self._ray.exceptions
@@ -107,11 +107,11 @@ class RayEngine:
             message: Message | _State = self._ray.get(next(messages))
             return message
         except StopIteration:
-            return Ended("lost", "its task ended without a word")
+            return Ended("lost", "its task ended without a message")
         except errors.TaskCancelledError:
             return Ended("stopped")
         except errors.RayTaskError as error:
-            if isinstance(error.cause, KeyboardInterrupt):  # how a task feels its cancelling
+            if isinstance(error.cause, KeyboardInterrupt):  # how a task learns that it was cancelled
                 return Ended("stopped")
             # The package is not on that node, or another version of it.
             return Ended("failed", str(error).strip().splitlines()[-1])
@@ -130,7 +130,7 @@ class RayEngine:
 
 
 def _check_reachable(address: str | None) -> None:
-    """Ray itself would try for minutes before it says that nobody is there."""
+    """Ray itself would try for minutes before it says that there is none."""
     host, colon, port = (address or "").rpartition(":")
     if colon and port.isdecimal() and "/" not in host:
         socket.create_connection((host, int(port)), timeout=_CONNECT_SECONDS).close()
@@ -146,7 +146,7 @@ def _run_on_node(
         if state is not None:
             write_atomically(path, state)
         sent = time.monotonic()
-        for message in tell_trial(trial, parts, Path(name), every=message_every):
+        for message in report_trial(trial, parts, Path(name), every=message_every):
             yield message
             if path.exists() and time.monotonic() - sent >= state_every and not isinstance(message, Ended):
                 yield _State(path.read_bytes())

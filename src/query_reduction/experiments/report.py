@@ -1,221 +1,212 @@
-"""A table as Markdown, LaTeX and CSV; ``report_html`` makes the page."""
+"""A table as texts: what every report lays out, and the Markdown that is kept in version control."""
 
 from __future__ import annotations
 
-import csv
-import io
-import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
+from query_reduction.errors import InputError
+from query_reduction.experiments.cells import Cell, ColumnResult, Summary, Table
 from query_reduction.files import write_atomically
 
-__all__ = [
-    "Section",
-    "cell_text",
-    "legend",
-    "remarks",
-    "sections",
-    "to_csv",
-    "to_latex",
-    "to_markdown",
-    "write_reports",
-]
+__all__ = ["FORMATS", "Head", "Section", "legend", "remarks", "sections", "to_markdown", "write_reports"]
+
+FORMATS = ("md", "html", "csv", "tex", "json")
 
 
-def write_reports(table: dict[str, Any], folder: Path) -> list[Path]:
-    """Write the table in every form; return the files."""
-    from query_reduction.experiments.report_html import to_html
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The head of a column."""
 
-    name = table["table"]
-    contents = {
-        f"{name}.json": json.dumps(table, indent=1, ensure_ascii=False) + "\n",
-        f"{name}.md": to_markdown(table),
-        f"{name}.tex": to_latex(table),
-        f"{name}.csv": to_csv(table),
-        f"{name}.html": to_html(table),
-    }
-    for file, content in contents.items():
-        write_atomically(folder / file, content)
-    return [folder / file for file in contents]
+    name: str
+    below: tuple[str, ...]
+    """What stands under it: paper and ours, or only ours where the paper has no such numbers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """The columns of one measure as texts; every report lays these out."""
+    """The columns of one measure as texts."""
 
     title: str
-    heads: list[str]
-    below: list[str]
-    """What stands under each head: paper and ours, or only ours where the paper has no such numbers."""
-    body: list[tuple[str, list[str]]]
-    summary: list[tuple[str, list[str]]]
+    heads: tuple[Head, ...]
+    body: tuple[tuple[str, tuple[str, ...]], ...]
+    """Rows: label, and the text of every column of numbers."""
+    summary: tuple[tuple[str, tuple[str, ...]], ...]
 
 
-def sections(table: dict[str, Any]) -> list[Section]:
+def write_reports(table: Table, folder: Path, formats: Sequence[str], name: str | None = None) -> list[Path]:
+    """Write the table in these formats; return the files."""
+    from query_reduction.experiments.report_formats import to_csv, to_json, to_latex
+    from query_reduction.experiments.report_html import to_html
+
+    render = {"md": to_markdown, "html": to_html, "csv": to_csv, "tex": to_latex, "json": to_json}
+    unknown = [one for one in formats if one not in render]
+    if unknown:
+        raise InputError(f"no format {unknown[0]!r}; there are {', '.join(FORMATS)}")
+    paths = [folder / f"{name or table.name}.{one}" for one in formats]
+    for path, one in zip(paths, formats, strict=True):
+        write_atomically(path, render[one](table))
+    return paths
+
+
+def sections(table: Table) -> list[Section]:
     """A section for every measure."""
-    measures = list(dict.fromkeys(column["measure"] for column in table["columns"]))
     found = []
-    for measure in measures:
-        columns = [column for column in table["columns"] if column["measure"] == measure]
-        paper = any(column["published"] for column in columns)
-        below = ["paper", "ours"] if paper else ["ours"]
-        title = table["title"] + (f", errors counted {measure}" if len(measures) > 1 else "")
-        names = [column["name"] for column in columns]
-        found.append(Section(title, names, below, _body(table, columns, below), _summary(table, columns, below)))
+    for measure in table.measures:
+        columns = [column for column in table.columns if column.measure == measure]
+        title = table.title + (f", errors counted {measure}" if len(table.measures) > 1 else "")
+        heads = tuple(Head(column.name, ("paper", "ours") if column.published else ("ours",)) for column in columns)
+        body = tuple((row, _cells(columns, row)) for row in table.rows)
+        found.append(Section(title, heads, body, tuple(_summary(table, columns))))
     return found
 
 
-def cell_text(cell: dict[str, Any] | None) -> str:
-    """``0.7 (1.2 ± 0.4, 10)†``: chosen on development; mean ± std over so many restarts."""
+def _cells(columns: Sequence[ColumnResult], row: str) -> tuple[str, ...]:
+    texts: list[str] = []
+    for column in columns:
+        if column.published:
+            texts.append(number_text(column.published.get(row)))
+        texts.append(cell_text(column.measured.get(row)))
+    return tuple(texts)
+
+
+def cell_text(cell: Cell | None) -> str:
+    """``0.7 (1.2 ± 0.4, 10)†``: the chosen restart's error; mean ± std over so many; what ``legend`` explains."""
     if cell is None:
         return "–"
-    diverged = f", {cell['diverged']} diverged" if cell["diverged"] else ""
-    spread = f"{cell['mean']:.1f} ± {cell['std']:.1f}, {cell['restarts']}{diverged}"
-    return f"{cell['error']:.1f} ({spread}){''.join(cell['marks'])}"
+    tried = f"{cell.tried} of {cell.planned}" if cell.tried < cell.planned else str(cell.tried)
+    count = tried if cell.restarts == cell.tried else f"{cell.restarts}; {tried} tried"
+    diverged = f", {cell.diverged} diverged" if cell.diverged else ""
+    spread = f"{cell.mean:.1f} ± {cell.std:.1f}, " if cell.restarts > 1 else ""
+    return f"{cell.error:.1f} ({spread}{count}{diverged}){''.join(cell.marks)}"
 
 
-def _body(table: dict[str, Any], columns: list[dict[str, Any]], below: list[str]) -> list[tuple[str, list[str]]]:
+def _summary(table: Table, columns: Sequence[ColumnResult]) -> list[tuple[str, tuple[str, ...]]]:
     rows = []
-    for row in table["rows"]:
-        pairs = [(_number(column["published"].get(row)), cell_text(column["measured"].get(row))) for column in columns]
-        rows.append((row, _flat(pairs, below)))
-    return rows
-
-
-def _summary(table: dict[str, Any], columns: list[dict[str, Any]], below: list[str]) -> list[tuple[str, list[str]]]:
-    rows = []
-    for label in table["averages"]:
-        averages, failures = [], []
+    for label in table.averages:
+        averages: list[str] = []
+        failures: list[str] = []
         for column in columns:
-            summary = column["summaries"][label]
-            of = "" if summary["complete"] or not summary["rows"] else f" [{len(summary['rows'])} tasks]"
-            ours, failed = "–", "–"
-            if summary["rows"]:
-                ours = f"{summary['average']:.1f} ({summary['mean']:.1f} ± {summary['std']:.1f}){of}"
-                failed = f"{summary['failed']}{of}"
-            averages.append((_number(summary["published_average"]), ours))
-            failures.append((_number(summary["published_failed"], 0), failed))
-        rows.append((label, _flat(averages, below)))
-        if table["counts_failed"]:
-            rows.append((label.replace("average", "failed"), _flat(failures, below)))
+            summary = column.summaries[label]
+            ours = "–"
+            if summary.average is not None:
+                ours = f"{summary.average:.1f} ({spread_text(summary)})"
+            elif summary.measured:
+                ours = f"– [{summary.measured} of {len(summary.rows)} tasks]"
+            if column.published:
+                averages.append(number_text(summary.published_average))
+                failures.append(number_text(summary.published_failed, 0))
+            averages.append(ours)
+            failures.append(number_text(summary.failed, 0))
+        rows.append((label, tuple(averages)))
+        if table.counts_failed:
+            rows.append((label.replace("average", "failed"), tuple(failures)))
     return rows
 
 
-def _flat(pairs: list[tuple[str, str]], below: list[str]) -> list[str]:
-    return [text for pair in pairs for text in pair[-len(below) :]]
-
-
-def to_markdown(table: dict[str, Any]) -> str:
+def to_markdown(table: Table) -> str:
     """Published and measured side by side."""
     lines = []
     for section in sections(table):
         heads = [
-            f"{head} {kind}" if len(section.below) > 1 else head for head in section.heads for kind in section.below
+            f"{head.name} {kind}" if len(head.below) > 1 else head.name for head in section.heads for kind in head.below
         ]
-        lines += [f"### {section.title}", "", _markdown_row("task", heads), "|---|" + "---:|" * len(heads)]
-        lines += [_markdown_row(label, cells) for label, cells in (*section.body, *section.summary)]
+        lines += [f"### {section.title}", "", _row("task", heads), "|---|" + "---:|" * len(heads)]
+        lines += [_row(label, cells) for label, cells in (*section.body, *section.summary)]
         lines.append("")
     lines.append(legend(table))
     lines += [f"\n{note}" for note in remarks(table)]
     return "\n".join(lines) + "\n"
 
 
-def _markdown_row(label: str, cells: list[str]) -> str:
+def _row(label: str, cells: Sequence[str]) -> str:
     return f"| {label} | " + " | ".join(cells) + " |"
 
 
-def legend(table: dict[str, Any]) -> str:
+def legend(table: Table) -> str:
     """What the numbers are."""
-    failed = "; failed: tasks above 5 %" if table["counts_failed"] else ""
-    others = {
-        column["name"]: " or ".join(f"`{preset}`" for preset in column["presets"])
-        for column in table["columns"]
-        if column["presets"] != [table["preset"]]
-    }
-    several = ""
-    if any(len(column["presets"]) > 1 for column in table["columns"]):
-        several = " (of several, the one that does best on a task's development questions)"
-    recipe = "; ".join([f"`{table['preset']}`", *(f"{name} {presets}" for name, presets in others.items())])
+    columns = _once(table)
+    cells = [cell for column in columns for cell in column.measured.values()]
+    several = any(len(column.recipes) > 1 for column in columns)
+    of_recipe = " of the chosen recipe" if several else ""
+    tried = " “3; 6 tried”: six in all recipes of the column together." if several else ""
+    so_far = " “1 of 3”: one so far, three are planned." if any(cell.tried < cell.planned for cell in cells) else ""
+    failed = " Failed: tasks above 5 %." if table.counts_failed else ""
+    best = " (of several, each cell takes the one that does best on its development questions)" if several else ""
     return (
-        "Error in percent. Ours: the restart chosen on development questions (mean ± standard deviation over the "
-        f"restarts, their number){failed}. Recipe: {recipe}{several}. Paper: {table['source']}."
+        f"Error in percent. Ours: the chosen restart (mean ± standard deviation over the restarts{of_recipe}, their "
+        f"number).{tried}{so_far}{failed} {table.development}. Recipes, and restarts per cell and recipe, fixed in "
+        f"advance: {_recipes(columns)}{best}. Paper: {table.source}."
     )
 
 
-def remarks(table: dict[str, Any]) -> list[str]:
+def _recipes(columns: Sequence[ColumnResult]) -> str:
+    """Which columns have which recipes: those with the same ones together."""
+    groups: dict[tuple[tuple[str, ...], int], list[str]] = {}
+    for column in columns:
+        groups.setdefault((column.recipes, column.restarts), []).append(column.name)
+    return "; ".join(
+        f"{', '.join(names)}: {' or '.join(f'`{recipe}`' for recipe in recipes)}, {restarts}"
+        for (recipes, restarts), names in groups.items()
+    )
+
+
+def remarks(table: Table) -> list[str]:
     """What is to be said below the table."""
-    return [*_times(table), *_others(table), *table["notes"]]
+    return [*_totals(table), *_times(table), *_others(table), *table.notes]
 
 
-def _times(table: dict[str, Any]) -> list[str]:
+def _once(table: Table) -> list[ColumnResult]:
+    """Every column once, whatever the number of measures."""
+    return [column for column in table.columns if column.measure == table.measures[0]]
+
+
+def _totals(table: Table) -> list[str]:
+    """How many restarts were tried, and how many more are stored."""
+    columns = [column for column in _once(table) if column.tried]
+    if not columns:
+        return []
+    used = ", ".join(
+        f"{column.name} {column.tried}" + (f" of {column.planned}" if column.tried < column.planned else "")
+        for column in columns
+    )
+    told = [f"Restarts tried in all recipes and tasks: {used}; together {sum(column.tried for column in columns)}."]
+    unused = ", ".join(f"{column.name} {column.unused}" for column in columns if column.unused)
+    if unused:
+        told.append(
+            "Also stored, but not used here, because there are more than planned or their recipe is no longer in the "
+            f"plan: {unused}."
+        )
+    return told
+
+
+def _times(table: Table) -> list[str]:
     """How long the trainings took."""
-    minutes = {column["name"]: column["seconds"] / 60 for column in table["columns"] if column["measured"]}
+    minutes = {column.name: column.seconds / 60 for column in _once(table) if column.measured}
     told = ", ".join(f"{name} {time:.0f} min" for name, time in minutes.items())
-    return [f"Training took, the longest stack of every task added up, each on one core: {told}."] if told else []
+    if not told:
+        return []
+    return [f"Training time of the chosen recipes, each stack of restarts on one core, summed over tasks: {told}."]
 
 
-def _others(table: dict[str, Any]) -> list[str]:
+def _others(table: Table) -> list[str]:
     """What the paper says of other models."""
     told = []
-    for name, rows in table["baselines"].items():
+    for name, rows in table.baselines.items():
         failed = f" ({rows['failed']:.0f} failed)" if "failed" in rows else ""
         unseen = f", {rows['average-OOV']:.1f} with names never seen" if "average-OOV" in rows else ""
         told.append(f"{name} {rows['average']:.1f}{unseen}{failed}")
     # The dialog baselines were counted by exact match, as the papers they come from do.
-    how = ", by exact match" if table["table"] == "dialog" else ""
+    how = ", by exact match" if table.name == "dialog" else ""
     return [f"Average of other models as the paper prints it{how}: {'; '.join(told)}."] if told else []
 
 
-def to_latex(table: dict[str, Any]) -> str:
-    """A booktabs table for every measure."""
-    lines = []
-    for section in sections(table):
-        width = len(section.below)
-        heads = "".join(f" & \\multicolumn{{{width}}}{{c}}{{{_latex(head)}}}" for head in section.heads)
-        lines += [
-            f"% {section.title}: made by qrn reproduce {table['table']}",
-            f"\\begin{{tabular}}{{l{'r' * width * len(section.heads)}}}",
-            "\\toprule",
-            f"task{heads} \\\\",
-            "".join(f" & {kind}" for _ in section.heads for kind in section.below) + " \\\\",
-            "\\midrule",
-            *(_latex_row(label, cells) for label, cells in section.body),
-            "\\midrule",
-            *(_latex_row(label, cells) for label, cells in section.summary),
-            "\\bottomrule",
-            "\\end{tabular}",
-        ]
-    lines += [f"% {text}" for text in (legend(table), *remarks(table))]
-    return "\n".join(lines) + "\n"
+def spread_text(summary: Summary) -> str:
+    """Mean ± std over restarts; without the latter where a cell has a single restart."""
+    return number_text(summary.mean) + ("" if summary.std is None else f" ± {summary.std:.1f}")
 
 
-def to_csv(table: dict[str, Any]) -> str:
-    """One line a cell, for a spreadsheet or a script."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    fields = ("error", "mean", "std", "restarts", "chosen", "diverged")
-    writer.writerow(["table", "column", "measure", "row", "published", *fields, "notes", "errors"])
-    for column in table["columns"]:
-        for row in table["rows"]:
-            cell = column["measured"].get(row)
-            paper = column["published"].get(row, "")
-            values = [cell[name] for name in fields] if cell else [""] * len(fields)
-            marks = " ".join(cell["marks"]) if cell else ""
-            errors = " ".join(map(str, cell["errors"])) if cell else ""
-            writer.writerow([table["table"], column["name"], column["measure"], row, paper, *values, marks, errors])
-    return out.getvalue()
-
-
-def _latex_row(label: str, cells: list[str]) -> str:
-    return " & ".join(map(_latex, (label, *cells))) + " \\\\"
-
-
-def _latex(text: str) -> str:
-    signs = {"±": "$\\pm$", "–": "--", "†": "$\\dagger$", "‡": "$\\ddagger$", "§": "\\S{}", "¶": "\\P{}", "‖": "$\\|$"}
-    return "".join(signs.get(sign, f"\\{sign}" if sign in "%&_#$" else sign) for sign in text)
-
-
-def _number(value: float | None, digits: int = 1) -> str:
+def number_text(value: float | None, digits: int = 1) -> str:
+    """A number, or a dash where there is none."""
     return "–" if value is None else f"{value:.{digits}f}"

@@ -1,8 +1,10 @@
 """The results of sweeps, kept as small text files that live in version control.
 
-One file holds the results of one setting (table, variant, task, network, recipe, data): a line for every finished
-restart, and the origins (code, command, machine) they point at. A file is replaced as a whole, under a lock, each
-time a restart is done, so a sweep may be killed at any moment and several may write at once.
+There is one file of JSON lines per table and column. Its first lines say what the results are of (setups and data) and
+where they come from (origins), each under a short id; then there is one line per finished restart. A file is replaced
+as a whole, under a lock, each time a restart is done, so a sweep may be killed at any moment and several may write at
+once. Lines in any order and repeated lines are read as well, so two branches can be merged by keeping the lines of
+both; a last line that was cut off is left out.
 """
 
 from __future__ import annotations
@@ -10,56 +12,62 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from query_reduction.errors import InputError
-from query_reduction.experiments.probe import agree
-from query_reduction.experiments.trials import RestartResult, Setting
+from query_reduction.experiments.probe import Fingerprint
+from query_reduction.experiments.records import Origin, Setting, same_setup, setup_from_json, setup_to_json, short_id
 from query_reduction.files import write_atomically
+from query_reduction.training.results import RestartResult
+from query_reduction.training.setup import Setup
 
-__all__ = ["Origin", "ResultStore", "StoredSetting"]
+__all__ = ["Record", "ResultStore", "StoredSetting"]
 
-_FORMAT = 1
+_FORMAT = 2
+_KINDS = ("file", "setup", "data", "origin", "result")
+"""The kinds of lines, in their order."""
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
-    """Where results come from."""
+class Record:
+    """One finished restart."""
 
-    commit: str | None
-    command: str
-    machine: dict[str, Any]
-    version: str
-    date: str
-    probe: tuple[float, ...]
-    """What the code computed; see ``training.probe``."""
+    setting: Setting
+    result: RestartResult
+    origin: Origin
+    stack: tuple[int, ...] = ()
+    """The restarts it trained together with: they decide the last bits. Empty where it was not recorded."""
 
 
 @dataclass(frozen=True, slots=True)
 class StoredSetting:
-    """A file of the store."""
+    """All stored restarts of one setting."""
 
-    path: Path
-    setting: dict[str, Any]
-    origins: tuple[Origin, ...]
-    results: tuple[tuple[RestartResult, int], ...]
-    """Each restart's result and the number of its origin."""
+    setting: Setting
+    records: tuple[Record, ...]
 
-    def of_code(self, probe: Sequence[float]) -> dict[int, RestartResult]:
-        """The results by restart that code with this probe gave."""
-        return {result.restart: result for result, origin in self.results if agree(self.origins[origin].probe, probe)}
+    def of_code(self, fingerprint: Fingerprint) -> dict[int, RestartResult]:
+        """The results by restart that code with this fingerprint gave."""
+        return {restart: record.result for restart, record in self._of_code(fingerprint).items()}
 
-    def groups(self) -> list[tuple[Origin, dict[int, RestartResult]]]:
-        """The results by the code that gave them, each with its latest origin; the latest group first."""
-        found: list[tuple[Origin, dict[int, RestartResult]]] = []
-        for origin in sorted(self.origins, key=lambda origin: origin.date, reverse=True):
-            results = self.of_code(origin.probe)
-            if results and not any(agree(known.probe, origin.probe) for known, _ in found):
-                found.append((origin, dict(sorted(results.items()))))
+    def _of_code(self, fingerprint: Fingerprint) -> dict[int, Record]:
+        found: dict[int, Record] = {}
+        for record in self.records:
+            if record.origin.fingerprint.agrees(fingerprint):
+                found.setdefault(record.result.restart, record)
+        return found
+
+    def groups(self) -> list[tuple[Origin, dict[int, Record]]]:
+        """The records by the code that gave them, each group with its latest origin; the latest group first."""
+        found: list[tuple[Origin, dict[int, Record]]] = []
+        origins = dict.fromkeys(record.origin for record in self.records)
+        for origin in sorted(origins, key=lambda origin: origin.date, reverse=True):
+            if not any(known.fingerprint.agrees(origin.fingerprint) for known, _ in found):
+                found.append((origin, dict(sorted(self._of_code(origin.fingerprint).items()))))
         return found
 
 
@@ -68,37 +76,60 @@ class ResultStore:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self._read: dict[Path, tuple[tuple[int, int], _File]] = {}
 
-    def settings(self, table: str, variant: str = "*", task: str = "*") -> Iterator[StoredSetting]:
-        """Everything stored for a table."""
-        for path in sorted((self.folder / table).glob(f"{variant}/task-{task}.*.json")):
-            yield _read(path)
+    def path(self, table: str, column: str) -> Path:
+        """The file of a column."""
+        return self.folder / table / f"{column.replace(' ', '-')}.jsonl"
+
+    def settings(self, table: str, column: str) -> list[StoredSetting]:
+        """Everything stored for a column, by setting."""
+        found: dict[Setting, list[Record]] = {}
+        for record in self._file(table, column).records():
+            found.setdefault(record.setting, []).append(record)
+        return [StoredSetting(setting, tuple(records)) for setting, records in found.items()]
 
     def find(self, setting: Setting) -> StoredSetting | None:
         """What is stored for this setting."""
-        for stored in self.settings(setting.table, setting.variant, setting.task):
-            if setting.same_as(stored.setting):
-                return stored
-        return None
+        alike = [stored for stored in self.settings(setting.table, setting.column) if setting.same_as(stored.setting)]
+        records = tuple(record for stored in alike for record in stored.records)
+        return StoredSetting(alike[0].setting, records) if alike else None
 
-    def add(self, setting: Setting, result: RestartResult, origin: Origin) -> None:
+    def all_settings(self) -> Iterator[StoredSetting]:
+        """Everything stored."""
+        for path in sorted(self.folder.glob("*/*.jsonl")):
+            head = self._file_at(path).head
+            yield from self.settings(head["table"], head["column"])
+
+    def add(self, record: Record) -> None:
         """Keep a result, for good. One already there from the same code is not replaced: it is as good."""
+        setting = record.setting
         with self._locked():
             stored = self.find(setting)
-            if stored is None:
-                name = f"task-{setting.task}.{setting.key()}.json"
-                path = self.folder / setting.table / setting.variant / name
-                stored = StoredSetting(path, setting.as_json(), (), ())
-            if result.restart in stored.of_code(origin.probe):
+            if stored is not None and record.result.restart in stored.of_code(record.origin.fingerprint):
                 return
-            origins = stored.origins if origin in stored.origins else (*stored.origins, origin)
-            results = (*stored.results, (result, origins.index(origin)))
-            _write(StoredSetting(stored.path, stored.setting, origins, results))
+            path = self.path(setting.table, setting.column)
+            # Not the copy in memory: it must not hold the result if writing fails.
+            file = _read(path) if path.exists() else _new_file(setting.table, setting.column)
+            file.add(record)
+            write_atomically(path, file.text())
+
+    def _file(self, table: str, column: str) -> _File:
+        path = self.path(table, column)
+        return self._file_at(path) if path.exists() else _new_file(table, column)
+
+    def _file_at(self, path: Path) -> _File:
+        """A file, read again only if it has changed."""
+        about = path.stat()
+        version = about.st_mtime_ns, about.st_size
+        if path not in self._read or self._read[path][0] != version:
+            self._read[path] = version, _read(path)
+        return self._read[path][1]
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
         self.folder.mkdir(parents=True, exist_ok=True)
-        lock = os.open(self.folder, os.O_RDONLY)  # the folder itself, so that no lock file lies about
+        lock = os.open(self.folder, os.O_RDONLY)  # the folder itself, so that there is no lock file to clean up
         try:
             fcntl.flock(lock, fcntl.LOCK_EX)
             yield
@@ -106,33 +137,152 @@ class ResultStore:
             os.close(lock)
 
 
-def _read(path: Path) -> StoredSetting:
+@dataclass(slots=True)
+class _File:
+    """The lines of a file as plain values, by kind and id, and the settings and origins they stand for."""
+
+    head: dict[str, Any]
+    lines: dict[str, dict[str, dict[str, Any]]] = field(default_factory=lambda: {kind: {} for kind in _KINDS[1:-1]})
+    results: dict[tuple[str, str, str, int], dict[str, Any]] = field(default_factory=dict)
+    setups: dict[str, Setup | None] = field(default_factory=dict)
+    """None for one with settings this version does not have; its lines are kept, and are nobody's results."""
+    origins: dict[str, Origin] = field(default_factory=dict)
+
+    def read_line(self, values: dict[str, Any]) -> None:
+        """Take a line in."""
+        kind = values.pop("record")
+        if kind == "file":
+            if values["format"] != _FORMAT:
+                raise ValueError(f"format {values['format']}; this version reads format {_FORMAT}")
+            self.head = values
+        elif kind == "result":
+            RestartResult(**_result_values(values))
+            self._take(values)
+        else:
+            name = values.pop("id")
+            self.lines[kind][name] = values
+            if kind == "setup":
+                self.setups[name] = _setup(values)
+            if kind == "origin":
+                self.origins[name] = Origin.from_json(values)
+
+    def _take(self, values: dict[str, Any]) -> None:
+        key = values["setup"], values["data"], values["origin"], values["restart"]
+        self.results.setdefault(key, values)
+
+    def check(self) -> None:
+        """Raise an error if the file does not begin as one, or a line names an id that is not there."""
+        if not self.head:
+            raise ValueError("the line that says what the file is of is missing")
+        for values in self.results.values():
+            for kind, known in self.lines.items():
+                if values[kind] not in known:
+                    raise ValueError(f"a result names {kind} {values[kind]!r}, which is not there")
+
+    def records(self) -> Iterator[Record]:
+        """The results, typed."""
+        settings: dict[tuple[str, str], Setting | None] = {}
+        for values in self.results.values():
+            key = values["setup"], values["data"]
+            if key not in settings:
+                settings[key] = self._setting(*key)
+            setting = settings[key]
+            if setting is not None:
+                result = RestartResult(**_result_values(values))
+                yield Record(setting, result, self.origins[values["origin"]], tuple(values.get("stack", ())))
+
+    def _setting(self, setup_id: str, data_id: str) -> Setting | None:
+        setup, data = self.setups[setup_id], self.lines["data"][data_id]
+        if setup is None:
+            return None
+        name = self.lines["setup"][setup_id]["name"]
+        about = data["sha256"], data["name"], data["note"]
+        return Setting(self.head["table"], self.head["column"], data["task"], setup, name, *about)
+
+    def add(self, record: Record) -> None:
+        """Take a result in, with the lines it refers to."""
+        setting = record.setting
+        values = {"name": setting.recipe_name, **setup_to_json(setting.setup)}
+        setup_id = self._known(setting.setup) or f"{setting.recipe_name or 'unnamed'}.{short_id(values)}"
+        if setup_id not in self.setups:
+            self.setups[setup_id], self.lines["setup"][setup_id] = setting.setup, values
+        data_id = f"{setting.task}.{setting.data[:8]}"
+        self.lines["data"].setdefault(
+            data_id, {"task": setting.task, "sha256": setting.data, "name": setting.data_name, "note": setting.note}
+        )
+        origin = record.origin.as_json()
+        origin_id = f"{(record.origin.commit or 'unknown')[:7]}.{short_id(origin)}"
+        self.origins[origin_id], self.lines["origin"][origin_id] = record.origin, origin
+        result = asdict(record.result)
+        if result["test_error"] is None:
+            del result["test_error"]
+        stack = {"stack": list(record.stack)} if record.stack else {}
+        self._take({"setup": setup_id, "data": data_id, **result, **stack, "origin": origin_id})
+
+    def _known(self, setup: Setup) -> str | None:
+        """The setup that is there already, if with fewer options or under another name."""
+        return next((name for name, known in self.setups.items() if known and same_setup(known, setup)), None)
+
+    def text(self) -> str:
+        """The file."""
+        lines = [_line("file", self.head)]
+        for kind, known in self.lines.items():
+            named = ({"id": name, **values} for name, values in known.items())
+            lines += [_line(kind, values) for values in sorted(named, key=lambda values: _order(kind, values))]
+        lines += [_line("result", values) for values in sorted(self.results.values(), key=_result_order)]
+        return "\n".join(lines) + "\n"
+
+
+def _new_file(table: str, column: str) -> _File:
+    return _File({"format": _FORMAT, "table": table, "column": column})
+
+
+def _setup(values: dict[str, Any]) -> Setup | None:
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-        if content["format"] != _FORMAT:
-            raise InputError(f"{path}: format {content['format']}; this version reads format {_FORMAT}")
-        origins = tuple(Origin(**record | {"probe": tuple(record["probe"])}) for record in content["origins"])
-        results = []
-        for record in content["results"]:
-            origin = int(record.pop("origin"))
-            results.append((RestartResult(**record), origin))
-            _ = origins[origin]
-        return StoredSetting(path, content["setting"], origins, tuple(results))
-    except (OSError, ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
-        raise InputError(f"{path}: not a readable file of results ({error}); restore or remove it") from error
+        return setup_from_json(values)
+    except InputError:
+        return None
 
 
-def _write(stored: StoredSetting) -> None:
-    """One line an entry, so that a version control system shows what was added."""
-    ordered = sorted(stored.results, key=lambda entry: (entry[1], entry[0].restart))
-    results = [json.dumps(asdict(result) | {"origin": origin}) for result, origin in ordered]
-    origins = [json.dumps(asdict(origin)) for origin in stored.origins]
-    text = (
-        f'{{\n"format": {_FORMAT},\n"setting": {json.dumps(stored.setting, ensure_ascii=False)},\n'
-        f'"origins": [\n {_lines(origins)}\n],\n"results": [\n {_lines(results)}\n]\n}}\n'
-    )
-    write_atomically(stored.path, text)
+def _result_values(values: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if name not in ("setup", "data", "origin", "stack")}
 
 
-def _lines(entries: list[str]) -> str:
-    return ",\n ".join(entries)
+def _line(kind: str, values: dict[str, Any]) -> str:
+    return json.dumps({"record": kind, **values}, ensure_ascii=False)
+
+
+def _by_number(name: str) -> tuple[bool, str]:
+    """Task 2 before task 10."""
+    task = name.partition(".")[0]
+    return not task.isdecimal(), f"{task:>4}{name}"
+
+
+def _order(kind: str, values: dict[str, Any]) -> tuple[Any, ...]:
+    if kind == "data":
+        return _by_number(values["id"])
+    return (values["date"] if kind == "origin" else values["name"], values["id"])
+
+
+def _result_order(values: dict[str, Any]) -> tuple[Any, ...]:
+    return (*_by_number(values["data"]), values["setup"], values["restart"], values["origin"])
+
+
+def _read(path: Path) -> _File:
+    file = _File({})
+    number = 0
+    try:
+        text = path.read_text(encoding="utf-8")
+        lines = text.splitlines()
+        for number, line in enumerate(lines, 1):
+            try:
+                values = json.loads(line)
+            except ValueError:
+                if number == len(lines) and not text.endswith("\n"):  # cut off while it was written
+                    break
+                raise
+            file.read_line(values)
+        file.check()
+        return file
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise InputError(f"{path}, line {number}: not readable as results ({error}); restore or remove it") from error

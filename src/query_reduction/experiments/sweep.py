@@ -1,7 +1,7 @@
 """Many trials until all are done: plans what is missing, keeps the workers busy, stores what comes back.
 
-The driver alone writes to the store. A restart is stored the moment its worker tells of it; the state of a trial
-that was cut short stays in its folder until its last restart is stored, and the next sweep goes on from there.
+The driver alone writes to the store. A restart is stored the moment its worker reports it; the state of a trial that
+was cut short stays in its folder until its last restart is stored, and the next sweep goes on from there.
 """
 
 from __future__ import annotations
@@ -17,11 +17,12 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from query_reduction.errors import InputError
-from query_reduction.experiments.probe import agree
-from query_reduction.experiments.store import Origin, ResultStore
-from query_reduction.experiments.trials import Message, Progress, RestartResult, Setting, Trial
+from query_reduction.experiments.probe import Fingerprint
+from query_reduction.experiments.records import Origin, Setting
+from query_reduction.experiments.store import Record, ResultStore
+from query_reduction.experiments.trials import Message, Progress, Tested, Trial
 from query_reduction.files import write_atomically
-from query_reduction.tasks.sources import Parts
+from query_reduction.tasks.protocol import Parts
 from query_reduction.training.run import STATE_FILE
 
 __all__ = ["Engine", "Job", "Sweep", "only_sweep", "plan"]
@@ -54,7 +55,7 @@ class Engine(Protocol):
         """Begin a job; there is a free worker. Its messages will carry the number."""
 
     def wait(self, seconds: float) -> list[tuple[int, Message]]:
-        """What was told since, waiting at most so long for something."""
+        """The messages since the last call, waiting at most so long for one."""
 
     def stop(self) -> None:
         """Ask every running job to keep its state and end."""
@@ -83,14 +84,14 @@ class Sweep:
     """Trials begun again because their worker died."""
     running: dict[int, _Running] = field(default_factory=dict)
     seconds: float = 0.0
-    _told: set[tuple[Path, int]] = field(default_factory=set)
+    _seen: set[tuple[Path, int]] = field(default_factory=set)
     _done_cost: float = 0.0
     _stopping: bool = False
 
     @property
     def stored(self) -> int:
         """Restarts stored so far."""
-        return len(self._told)
+        return len(self._seen)
 
     @property
     def total(self) -> int:
@@ -139,10 +140,11 @@ class Sweep:
         job = entry.job
         if isinstance(message, Progress):
             entry.progress = message
-        elif isinstance(message, RestartResult):
-            self.store.add(job.trial.setting, message, job.origin)
-            entry.missing.discard(message.restart)
-            self._told.add((job.folder, message.restart))
+        elif isinstance(message, Tested):
+            origin = replace(job.origin, ran_on=message.ran_on)
+            self.store.add(Record(job.trial.setting, message.result, origin, job.trial.restarts))
+            entry.missing.discard(message.result.restart)
+            self._seen.add((job.folder, message.result.restart))
         else:
             del self.running[number]
             if message.outcome == "finished" and not entry.missing:
@@ -168,7 +170,7 @@ def _without_the_done(job: Job, missing: set[int]) -> Job:
 def _fraction(entry: _Running) -> float:
     if entry.progress is None:
         return 0.0
-    return min(entry.progress.epoch / entry.job.trial.setting.recipe.max_epochs, 1.0)
+    return min(entry.progress.epoch / entry.job.trial.setting.setup.recipe.max_epochs, 1.0)
 
 
 def plan(
@@ -190,19 +192,21 @@ def plan(
     stored = store.find(setting)
     have: set[int] = set()
     if stored is not None:
-        have = {result.restart for result, _ in stored.results} if mix else set(stored.of_code(origin.probe))
+        every = {record.result.restart for record in stored.records}
+        have = every if mix else set(stored.of_code(origin.fingerprint))
     missing = [restart for restart in restarts if restart not in have]
     jobs = []
     for folder, begun in _begun(unfinished, setting, origin):
         if set(begun) & set(missing):
-            jobs.append(Job(Trial(setting, begun, origin.probe), origin, folder, load, cost * len(begun)))
+            jobs.append(Job(Trial(setting, begun, origin.fingerprint), origin, folder, load, cost * len(begun)))
             missing = [restart for restart in missing if restart not in begun]
         elif set(begun) <= have:  # killed after its last result was stored
             shutil.rmtree(folder, ignore_errors=True)
     for first in range(0, len(missing), stack):
         part = tuple(missing[first : first + stack])
-        trial = Trial(setting, part, origin.probe)
-        folder = unfinished / f"{setting.table}-{setting.variant}-{setting.task}-{setting.key()}-{part[0]}-{part[-1]}"
+        trial = Trial(setting, part, origin.fingerprint)
+        column = setting.column.replace(" ", "-")
+        folder = unfinished / f"{setting.table}-{column}-{setting.task}-{setting.key()}-{part[0]}-{part[-1]}"
         jobs.append(Job(trial, origin, folder, load, cost * len(part)))
     return jobs
 
@@ -223,41 +227,38 @@ def only_sweep(unfinished: Path, table: str) -> Iterator[None]:
 
 def keep_trial(job: Job) -> None:
     """Write down whose state the folder will hold."""
+    known = _read_trial(job.folder)
+    if known is None or known.restarts != job.trial.restarts or not _same(known, job.trial):
+        shutil.rmtree(job.folder, ignore_errors=True)
     about = {
         "setting": job.trial.setting.as_json(),
         "restarts": list(job.trial.restarts),
-        "probe": list(job.origin.probe),
+        "probe": list(job.trial.fingerprint.plain),
+        "native_probe": list(job.trial.fingerprint.native),
     }
-    known = _read_trial(job.folder)
-    if known is not None and known != json.loads(json.dumps(about)) and not _same_code(known, about):
-        shutil.rmtree(job.folder, ignore_errors=True)
     write_atomically(job.folder / _TRIAL_FILE, json.dumps(about) + "\n")
 
 
 def _begun(unfinished: Path, setting: Setting, origin: Origin) -> list[tuple[Path, tuple[int, ...]]]:
     """Folders with trials of this setting and code that were cut short, and their restarts."""
     found = []
-    about = {"setting": setting.as_json(), "probe": list(origin.probe)}
     for path in sorted(unfinished.glob(f"*/{_TRIAL_FILE}")):
         known = _read_trial(path.parent)
-        if known is not None and _same_code(known, about | {"restarts": known["restarts"]}):
-            found.append((path.parent, tuple(known["restarts"])))
+        if known is not None and _same(known, Trial(setting, known.restarts, origin.fingerprint)):
+            found.append((path.parent, known.restarts))
     return found
 
 
-def _read_trial(folder: Path) -> dict[str, Any] | None:
+def _read_trial(folder: Path) -> Trial | None:
+    """The trial a folder holds the state of; None where there is none that this version can go on with."""
     try:
         known: dict[str, Any] = json.loads((folder / _TRIAL_FILE).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        fingerprint = Fingerprint(tuple(known["probe"]), tuple(known["native_probe"]))
+        return Trial(Setting.from_json(known["setting"]), tuple(known["restarts"]), fingerprint)
+    except (OSError, ValueError, KeyError, TypeError, InputError):
         return None
-    return known
 
 
-def _same_code(known: dict[str, Any], about: dict[str, Any]) -> bool:
+def _same(known: Trial, trial: Trial) -> bool:
     """Whether two trials differ in nothing but rounding."""
-    plain = json.loads(json.dumps(about))
-    return (
-        known.get("setting") == plain["setting"]
-        and known.get("restarts") == plain["restarts"]
-        and agree(known.get("probe", ()), plain["probe"])
-    )
+    return known.setting.same_as(trial.setting) and known.fingerprint.agrees(trial.fingerprint)

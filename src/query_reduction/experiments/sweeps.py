@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
+from typing import Any
 
-from query_reduction.config import ModelConfig, Recipe
-from query_reduction.experiments.plan import JOINT, Column, Experiment, load_task
-from query_reduction.experiments.probe import probe
-from query_reduction.experiments.store import Origin, ResultStore
+from query_reduction.experiments.plan import JOINT, Column, Experiment, Variation
+from query_reduction.experiments.probe import fingerprint
+from query_reduction.experiments.records import Machine, Origin, Setting
+from query_reduction.experiments.store import ResultStore
 from query_reduction.experiments.sweep import Job, plan
-from query_reduction.experiments.trials import Setting
+from query_reduction.experiments.task_data import load_task
 from query_reduction.files import write_atomically
 from query_reduction.provenance import provenance
-from query_reduction.tasks.sources import Parts
+from query_reduction.tasks.protocol import Parts
+from query_reduction.training.setup import Setup
 
-__all__ = ["plan_table"]
+__all__ = ["Origins", "cost_of", "load_parts_of", "plan_table", "prepare_folder"]
 
 
 def plan_table(
@@ -28,63 +31,82 @@ def plan_table(
     unfinished: Path,
     *,
     restarts: int | None = None,
-    preset: str | None = None,
+    recipe: Variation | None = None,
     stack: int = 10,
     mix: bool = False,
 ) -> list[Job]:
-    """The jobs that train what the table lacks."""
-    # The folder keeps itself out of version control.
-    write_atomically(unfinished / ".gitignore", "*\n")
-    origins = _Origins()
-    loaded: dict[str, tuple[str, str, str, float]] = {}
+    """The jobs that train what the table lacks; ``restarts`` and ``recipe`` replace what the plan says."""
+    prepare_folder(unfinished)
+    origins = Origins()
+    loaded: dict[str, _Data] = {}
     jobs: list[Job] = []
-    wanted = [(column, name) for column in columns for name in experiment.recipe_names(column, preset)]
-    for column, recipe_name in wanted:
-        model, recipe = experiment.settings(column, recipe_name)
-        origin = origins.of(model, recipe)
-        for task in (JOINT,) if column.joint else tasks:
-            if task not in loaded:
-                parts, note = load_task(experiment, task)
-                loaded[task] = parts.checksum(), parts.name, note, _sentences(parts, model.memory)
-            checksum, name, note, sentences = loaded[task]
-            setting = Setting(experiment.name, column.variant, task, model, recipe, checksum, name, note)
-            jobs += plan(
-                store,
-                unfinished,
-                setting,
-                range(restarts or recipe.restarts),
-                origin,
-                partial(_load, experiment, task),
-                stack=stack,
-                cost=sentences * model.layers * model.dimension * (model.dimension + 50) * recipe.max_epochs,
-                mix=mix,
-            )
+    for column in columns:
+        for variation in (recipe,) if recipe else column.recipes:
+            setup = variation.setup(column.network)
+            for task in (JOINT,) if column.joint else tasks:
+                if task not in loaded:
+                    loaded[task] = _Data.of(*load_task(experiment, task))
+                data = loaded[task]
+                about = data.checksum, data.name, data.note
+                setting = Setting(experiment.name, column.name, task, setup, variation.name, *about)
+                jobs += plan(
+                    store,
+                    unfinished,
+                    setting,
+                    range(restarts or column.restarts),
+                    origins.of(setup),
+                    partial(load_parts_of, experiment, task),
+                    stack=stack,
+                    cost=cost_of(setup, data.questions),
+                    mix=mix,
+                )
     return jobs
 
 
-class _Origins:
-    """Where this sweep's results come from; the probe is of each network and recipe, the rest of the whole sweep."""
-
-    def __init__(self) -> None:
-        self._about = provenance()
-        self._date = datetime.now(UTC).isoformat(timespec="seconds")
-
-    def of(self, model: ModelConfig, recipe: Recipe) -> Origin:
-        """The origin of results of this network and recipe."""
-        about = self._about
-        return Origin(
-            about["commit"], about["command"], about["machine"], about["version"], self._date, probe(model, recipe)
-        )
+def prepare_folder(unfinished: Path) -> None:
+    """Make the folder of unfinished trials, which keeps itself out of version control."""
+    write_atomically(unfinished / ".gitignore", "*\n")
 
 
-def _load(experiment: Experiment, task: str) -> Parts:
+@dataclass(frozen=True, slots=True)
+class _Data:
+    """What planning needs to know about a task's stories."""
+
+    checksum: str
+    name: str
+    note: str
+    questions: tuple[int, ...]
+    """After how many sentences each training question is asked."""
+
+    @staticmethod
+    def of(parts: Parts, note: str) -> _Data:
+        after = tuple(question.after for story in parts.train for question in story.questions)
+        return _Data(parts.checksum(), parts.name, note, after)
+
+
+@dataclass(slots=True)
+class Origins:
+    """Where this sweep's results come from; the fingerprint is of each setup, the rest of the whole sweep."""
+
+    about: dict[str, Any] = field(default_factory=provenance)
+    date: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
+
+    def of(self, setup: Setup) -> Origin:
+        """The origin of results of this setup."""
+        about = self.about
+        machine = Machine(**about["machine"])
+        return Origin(about["commit"], about["command"], machine, about["version"], self.date, fingerprint(setup))
+
+
+def load_parts_of(experiment: Experiment, task: str) -> Parts:
+    """The stories of a task, without the note."""
     return load_task(experiment, task)[0]
 
 
-def _sentences(parts: Parts, memory: int) -> float:
-    """Sentences read in an epoch: what training time is about proportional to."""
-    return sum(
-        min(question.after, memory) if memory else question.after
-        for story in parts.train
-        for question in story.questions
-    )
+def cost_of(setup: Setup, questions: Sequence[int]) -> float:
+    """About how long one restart takes, in any unit: sentences read in all epochs times the size of the network."""
+    memory = setup.task.memory
+    sentences = sum(min(after, memory) if memory else after for after in questions)
+    # Networks without these settings are small enough for it not to matter.
+    layers, dimension = getattr(setup.network, "layers", 1), getattr(setup.network, "dimension", 50)
+    return float(sentences * layers * dimension * (dimension + 50) * setup.recipe.max_epochs)

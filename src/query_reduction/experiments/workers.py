@@ -1,4 +1,4 @@
-"""Trials on the cores of this machine: one process a core, one thread a process, kept from trial to trial.
+"""Trials on the cores of this machine: one process per core with one thread, kept from trial to trial.
 
 A worker ends by itself when the driver is gone, so nothing is left running after a kill.
 """
@@ -13,7 +13,7 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 
 from query_reduction.experiments.sweep import Job
-from query_reduction.experiments.trials import Ended, Message, tell_trial
+from query_reduction.experiments.trials import Ended, Message, report_trial
 from query_reduction.native.threads import available_cores, use_threads
 
 __all__ = ["ProcessEngine"]
@@ -43,12 +43,12 @@ class ProcessEngine:
         worker.number = number
         try:
             worker.pipe.send((job.trial, job.load(), job.folder))
-        except (OSError, ValueError):  # it died just now; wait() will tell
+        except (OSError, ValueError):  # it died just now; wait() will say so
             return
 
     def wait(self, seconds: float) -> list[tuple[int, Message]]:
         """Messages of all workers; a worker whose pipe is closed has died."""
-        told: list[tuple[int, Message]] = []
+        heard: list[tuple[int, Message]] = []
         busy = {worker.pipe: worker for worker in self._pool}
         for pipe in wait(list(busy), timeout=seconds):
             worker = busy[pipe]  # type: ignore[index]
@@ -56,17 +56,17 @@ class ProcessEngine:
                 while worker.pipe.poll():
                     message = worker.pipe.recv()
                     if worker.number is not None:
-                        told.append((worker.number, message))
+                        heard.append((worker.number, message))
                     if isinstance(message, Ended):
                         worker.number = None
             except (EOFError, OSError):
                 worker.process.join()
                 self._pool.remove(worker)
                 if worker.number is not None:
-                    told.append(
+                    heard.append(
                         (worker.number, Ended("lost", f"its process ended with code {worker.process.exitcode}"))
                     )
-        return told
+        return heard
 
     def stop(self) -> None:
         """Ask the running trials to keep their state and end."""
@@ -104,7 +104,7 @@ class ProcessEngine:
 
 
 def _work(pipe: Connection) -> None:
-    """A worker's life: take a trial, tell how it goes, take the next."""
+    """A worker's life: take a trial, report how it goes, take the next."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the driver's to handle
     use_threads(1)  # processes scale over the cores; threads inside each would fight for them
     gone = False
@@ -127,7 +127,7 @@ def _work(pipe: Connection) -> None:
             continue
         trial, parts, folder = job
         try:
-            for message in tell_trial(trial, parts, folder, should_stop):
+            for message in report_trial(trial, parts, folder, should_stop):
                 pipe.send(message)
         except (BrokenPipeError, ConnectionResetError):
             return
