@@ -22,7 +22,17 @@ from query_reduction.networks import decoder
 from query_reduction.networks.contributions import LayerGates, read_weights
 from query_reduction.networks.encoder import encode_sentences
 from query_reduction.networks.heads import HeadConfig, build_head
-from query_reduction.networks.protocol import LayerTrace, Seeds, StackedNetwork, Start, Trace, normal, uniform, zeros
+from query_reduction.networks.protocol import (
+    LayerTrace,
+    Seeds,
+    StackedNetwork,
+    Start,
+    Trace,
+    normal,
+    uniform,
+    without_meaning,
+    zeros,
+)
 from query_reduction.networks.registry import register
 from query_reduction.scan import scan
 from query_reduction.settings import Between, check
@@ -114,7 +124,7 @@ class QueryReductionNetwork(StackedNetwork):
         gate = d if config.vector_gates else 1
         own, uses = (1, layers) if tied else (layers, 1)
         starts = _STARTS[config.init](d, gate)
-        self.declare("embedding", (vocabulary.size, d), _without_meaning(starts["embedding"]))
+        self.declare("embedding", (vocabulary.size, d), without_meaning(starts["embedding"]))
         self.declare("candidate_query", (own, d, d), starts["candidate_query"], decay_uses=uses)
         self.declare("candidate_sentence", (own, d, d), starts["candidate_sentence"], decay_uses=uses)
         self.declare("candidate_bias", (own, d), zeros, decay_uses=0)
@@ -239,17 +249,6 @@ class QueryReductionNetwork(StackedNetwork):
         if self.config.decode_questions:
             in_words = decoder.InWords(self, self.vocabulary, query, tuple(recorded), batch.lengths)
         return Trace(layers, self.head.scores(self, reduced, batch), so_far, in_words)
-
-
-def _without_meaning(start: Start) -> Start:
-    """Word 0 (no word) and word 1 (an unknown word) have no meaning: zero."""
-
-    def embedding(shape: tuple[int, ...], generator: torch.Generator) -> Tensor:
-        weight = start(shape, generator)
-        weight[:2] = 0
-        return weight
-
-    return embedding
 
 
 def _original(d: int, gate: int) -> dict[str, Start]:
