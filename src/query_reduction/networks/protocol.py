@@ -31,6 +31,7 @@ __all__ = [
     "normal",
     "ones",
     "uniform",
+    "without_meaning",
     "zeros",
 ]
 
@@ -53,9 +54,23 @@ def uniform(deviation: float) -> Start:
     return lambda shape, generator: (torch.rand(shape, generator=generator) * 2 - 1) * (math.sqrt(3) * deviation)
 
 
-def normal(deviation: float) -> Start:
-    """Normal around zero with this standard deviation."""
-    return lambda shape, generator: torch.randn(shape, generator=generator) * deviation
+def normal(deviation: float, mean: float = 0.0) -> Start:
+    """Normal with this standard deviation, around zero unless another mean is given."""
+    return lambda shape, generator: torch.randn(shape, generator=generator) * deviation + mean
+
+
+def without_meaning(start: Start, rarity: Float[Tensor, "word"] | None = None) -> Start:
+    """Word vectors, (…, word, dim), whose word 0 (no word) and word 1 (an unknown word) have no meaning: zero.
+
+    The other words may be weighted by their rarity.
+    """
+
+    def vectors(shape: tuple[int, ...], generator: torch.Generator) -> Tensor:
+        weight = start(shape, generator)
+        weight[..., :2, :] = 0
+        return weight if rarity is None else weight * rarity.unsqueeze(1)
+
+    return vectors
 
 
 class Seeds:

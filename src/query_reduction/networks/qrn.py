@@ -30,6 +30,7 @@ from query_reduction.networks.protocol import (
     Start,
     normal,
     uniform,
+    without_meaning,
     zeros,
 )
 from query_reduction.networks.registry import register
@@ -126,8 +127,8 @@ class QueryReductionNetwork(StackedNetwork):
         gate = d if config.vector_gates else 1
         own, uses = (1, layers) if tied else (layers, 1)
         starts = _STARTS[config.init](d, gate)
-        rarity = seeds.rarity if config.init == "following" else None
-        self.declare("embedding", (vocabulary.size, d), _embedding(starts["embedding"], rarity))
+        embedding = without_meaning(starts["embedding"], seeds.rarity if config.init == "following" else None)
+        self.declare("embedding", (vocabulary.size, d), embedding)
         self.declare("candidate_query", (own, d, d), starts["candidate_query"], decay_uses=uses)
         self.declare("candidate_sentence", (own, d, d), starts["candidate_sentence"], decay_uses=uses)
         self.declare("candidate_bias", (own, d), zeros, decay_uses=0)
@@ -252,17 +253,6 @@ class QueryReductionNetwork(StackedNetwork):
         if self.config.decode_questions:
             in_words = decoder.InWords(self, self.vocabulary, query, tuple(recorded), batch.lengths)
         return BatchTrace(layers, self.head.scores(self, reduced, batch), so_far, in_words)
-
-
-def _embedding(start: Start, rarity: Tensor | None) -> Start:
-    """Word 0 (no word) and word 1 (an unknown word) have no meaning: zero. Words may be weighted by their rarity."""
-
-    def embedding(shape: tuple[int, ...], generator: torch.Generator) -> Tensor:
-        weight = start(shape, generator)
-        weight[:2] = 0
-        return weight if rarity is None else weight * rarity.unsqueeze(1)
-
-    return embedding
 
 
 def _original(d: int, gate: int) -> dict[str, Start]:

@@ -1,4 +1,4 @@
-"""How a network is trained, and three families of settings that are known to work.
+"""How a network is trained, and four families of settings that are known to work.
 
 The paper and the authors' published code differ in places; each difference is a named setting, and a family sets all
 of them at once, for the size and kind of data at hand. The docstring under each field is the command line's help.
@@ -25,7 +25,7 @@ class Recipe:
 
     batch: Annotated[int, Between(1, 100_000)] = 32
     """Questions in a step; a last batch that is not full is left out, as in the original."""
-    optimiser: Literal["adagrad", "adam"] = "adagrad"
+    optimiser: Literal["adagrad", "adam", "sgd"] = "adagrad"
     """How weights follow their gradients; the paper and the original take adagrad."""
     learning_rate: Annotated[float, Between(1e-9, 1e3)] = 0.5
     """The learning rate at the start."""
@@ -33,6 +33,8 @@ class Recipe:
     """Adagrad's sum of squared gradients at the start."""
     halve_every: Annotated[int, Between(0, 1_000_000)] = 100
     """Halve the learning rate every so many epochs (original: 100); 0 never does (paper)."""
+    halve_after: Annotated[int, Between(0, 1_000_000)] = 0
+    """Leave the learning rate alone for so many epochs, and count those to its first halving from there."""
     l2: Annotated[float, Between(0, 1e3)] = 0.001
     """Weight decay: l2/2 times the squared norm is added to the loss."""
     l2_counting: Literal["per-use", "once"] = "per-use"
@@ -139,7 +141,7 @@ def _best(questions: int, kind: str) -> dict[str, Any]:
 FAMILIES: dict[str, Family] = {
     found.name: found
     for found in (
-        Family("original", "the settings of the authors' published code", _original),
+        Family("original", "the settings a network's authors published, in their code where there is one", _original),
         Family(
             "paper",
             "the settings the paper describes",

@@ -132,7 +132,8 @@ class RestartTrainer:
 
     def _run_epoch(self) -> Tensor:
         recipe = self.recipe
-        halvings = self.epoch // recipe.halve_every if recipe.halve_every else 0
+        since = max(self.epoch - recipe.halve_after, 0)
+        halvings = since // recipe.halve_every if recipe.halve_every else 0
         learning_rate = recipe.learning_rate * 0.5**halvings
         questions, train = self._questions, self.train
         if self._renewed is not None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from query_reduction.errors import InputError
-from query_reduction.networks.registry import kinds, name_of, resolve
+from query_reduction.networks.registry import kind_of, kinds, name_of, resolve
 from query_reduction.settings import changed
 from query_reduction.tasks.dialogs import DialogOptions
 from query_reduction.tasks.stories import StoryOptions
@@ -69,6 +69,10 @@ def setup(
     }
     parts["network"] = changed(parts["network"], _known(parts["network"], chosen.network))
     parts["task"] = changed(parts["task"], _known(parts["task"], chosen.task) | _SUFFIXES.get(suffix, {}))
+    published = kind_of(parts["network"]).recipe
+    if chosen.name == "original" and published:
+        parts["recipe"] = changed(Recipe(), _known(parts["recipe"], published))
+        parts["task"] = changed(parts["task"], _known(parts["task"], published))
     for setting, value in (changes or {}).items():
         owner = next((part for part, own in parts.items() if setting in _names(type(own))), None)
         if owner is None:
