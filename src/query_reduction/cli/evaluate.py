@@ -14,7 +14,7 @@ from query_reduction.cli.scores import score_table
 from query_reduction.data.readers import read_file
 from query_reduction.data.stories import Story
 from query_reduction.errors import InputError
-from query_reduction.explain.scoring import FIGURES, score_explanations
+from query_reduction.explain.scoring import FIGURES, RANKINGS, score_explanations
 from query_reduction.model import StoryModel, load
 from query_reduction.tasks.sources import load_parts
 
@@ -109,8 +109,8 @@ def _print_explanations(scores: dict[str, dict[str, Any]]) -> None:
     for title in ("task", "questions", "ranked by", *(figure.replace("_", " ") for figure in FIGURES)):
         table.add_column(title, justify="left" if title == "ranked by" else "right")
     for task, score in scores.items():
-        for ranked_by in ("model", "random", "recency"):
+        for ranked_by in RANKINGS:
             figures = [f"{score[ranked_by][figure]:.1f}" for figure in FIGURES]
             first = (task, str(score["questions"])) if ranked_by == "model" else ("", "")
-            table.add_row(*first, ranked_by, *figures, end_section=ranked_by == "recency")
+            table.add_row(*first, ranked_by, *figures, end_section=ranked_by == RANKINGS[-1])
     console.print(table)
