@@ -15,7 +15,7 @@ from query_reduction.data.readers import read_file
 from query_reduction.data.stories import Story
 from query_reduction.errors import InputError
 from query_reduction.explain.scoring import FIGURES, RANKINGS, score_explanations
-from query_reduction.model import StoryModel, load
+from query_reduction.model import Model, StoryModel, load
 from query_reduction.tasks.sources import load_parts
 
 __all__ = ["Evaluate"]
@@ -30,8 +30,8 @@ class Evaluate:
 
     model: Annotated[str, tyro.conf.Positional]
     """A model file, the folder of a training run, or the name of a ready model ('qrn models' lists them)."""
-    data: str = "generated"
-    """generated, babi (or babi/en-10k …), dialog, generated-dialog, or the path of a file or folder."""
+    data: str | None = None
+    """By default what the model was trained for, if its card says so. Else generated, babi (or babi/en-10k …), dialog, generated-dialog, or the path of a file or folder."""
     task: str | None = None
     """Which bAbI task or tasks (2, 1-5, all)."""
     seed: int = 0
@@ -44,22 +44,25 @@ class Evaluate:
     def run(self) -> int:
         """Evaluate and report."""
         model = load(self.model)
-        result: dict[str, Any] = {"model": self.model, "data": self.data}
-        for suffix, stories in self._tests(model.task.kind):
+        data, task = self._source(model)
+        result: dict[str, Any] = {"model": self.model, "data": data, "task": task}
+        for suffix, stories in self._tests(model.task.kind, data, task):
             scores = model.evaluate(stories)
             if "error" not in result:
                 result |= {"questions": scores.questions, "error": scores.error, "errors": {}}
             for measure, rows in scores.errors.items():
-                named = {f"{row}{suffix}": error for row, error in rows.items()}
-                result["errors"].setdefault(measure, {}).update(named)
+                result["errors"].setdefault(measure, {}).update(
+                    {f"{row}{suffix}": error for row, error in rows.items()}
+                )
             if isinstance(model, StoryModel):
                 result |= self._about_stories(model, stories)
         if "error" not in result:
-            raise InputError(f"{self.data}: no test questions")
+            raise InputError(f"{data}: no test questions")
         if self.json:
             print_json(result)
             return 0
-        console.print(f"error [bold]{result['error']:.1f} %[/] on {result['questions']} questions of {self.data}")
+        named = f"{data} task {task}" if task else data
+        console.print(f"error [bold]{result['error']:.1f} %[/] on {result['questions']} questions of {named}")
         if sum(map(len, result["errors"].values())) > 1:
             console.print(score_table(result["errors"]))
         if result.get("unknown_words"):
@@ -82,15 +85,25 @@ class Evaluate:
             found["explanations"] = score_explanations(model.network, model.task, stories)
         return found
 
-    def _tests(self, kind: str) -> list[tuple[str, list[Story]]]:
+    def _source(self, model: Model) -> tuple[str, str | None]:
+        """The data and the task: as asked for, or those of the model's card."""
+        if self.data is not None:
+            return self.data, self.task
+        known = model.card.get("data", {})
+        source, task = known.get("source"), self.task or known.get("task")
+        if not isinstance(source, str) or not (task is None or isinstance(task, str)):
+            raise InputError(f"{self.model} does not say what it was trained for: give --data")
+        return source, task
+
+    def _tests(self, kind: str, data: str, task: str | None) -> list[tuple[str, list[Story]]]:
         """The test part of a dataset, or all of a file."""
         if self.explanations and kind == "dialogs":
             raise InputError("--explanations has no effect on dialogs: they name no supporting facts")
-        if Path(self.data).is_file():
-            return [("", read_file(Path(self.data)))]
-        parts = load_parts(self.data, self.task, seed=self.seed)
+        if Path(data).is_file():
+            return [("", read_file(Path(data)))]
+        parts = load_parts(data, task, seed=self.seed)
         if parts.kind != kind:
-            raise InputError(f"{self.data} holds {parts.kind}, but {self.model} was trained on {kind}")
+            raise InputError(f"{data} holds {parts.kind}, but {self.model} was trained on {kind}")
         return list(parts.tests())
 
 

@@ -93,7 +93,8 @@ class Train:
         )
         folder = self._folder(parts.name, parts.kind, "-or-".join(chosen.name for chosen in tried))
         about = f"{self.data} task {self.task}" if self.task else self.data
-        place = Place(folder, self.save_every, self.tensorboard, about, share)
+        source = {"source": self.data} | ({"task": self.task} if self.task else {})
+        place = Place(folder, self.save_every, self.tensorboard, about, source, share)
         runs = []
         for run in runs_of(parts, tried, place):
             runs.append(run)

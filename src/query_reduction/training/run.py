@@ -6,7 +6,7 @@ import json
 import math
 import random
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -50,7 +50,9 @@ class Place:
     """Seconds between two savings of the state for resuming."""
     tensorboard: Path | None = None
     about: str = ""
-    """What the run is called in its result: the data and task as the user named them."""
+    """What the run is called in its result."""
+    source: Mapping[str, str] = field(default_factory=dict)
+    """The data and task as the user named them, so that the model can be tested on the like again."""
     share: Share = field(default_factory=Share)
     """The part of every batch this process computes; only the first process writes files."""
 
@@ -199,7 +201,7 @@ class Run:
                 "test": question_count(self.parts.test),
             },
             settings=self._settings(),
-            data={"name": self.parts.name, "sha256": self.checksum},
+            data={"name": self.parts.name, "sha256": self.checksum, **self.place.source},
             provenance=provenance(),
         )
         folder = self.place.folder
