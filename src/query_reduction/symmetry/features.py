@@ -40,6 +40,7 @@ class Group(IntEnum):
     BESIDE = 5
     BRIDGE = 6
     HOPS = 7
+    APART = 8
 
 
 class _Text:
@@ -137,10 +138,12 @@ class Extractor:
     def _question(self, asked: Asked, texts: Sequence[_Text], told_of: dict[int, list[int]], found: list[int]) -> None:
         question, answer = self._text(asked.text), asked.answer
         found += self._cached(("asked", asked.text, answer), self._asked, question, answer)
-        recent = texts[max(0, asked.after - _RECENT) : asked.after]
-        for text in recent:
-            beside = ("beside", text.roles, text.units, asked.text, answer)
-            found += self._cached(beside, self._beside, text, question, answer)
+        start = max(0, asked.after - _RECENT)
+        recent = texts[start : asked.after]
+        for number, text in enumerate(recent, start):
+            last = tuple([unit for unit in text.position if told_of[unit][-1] == number])
+            beside = ("beside", text.roles, text.units, asked.text, answer, last)
+            found += self._cached(beside, self._beside, text, question, answer, last)
         for unit in question.position:
             numbers = told_of.get(unit, ())
             for age, number in enumerate(reversed(numbers)):
@@ -269,19 +272,34 @@ class Extractor:
                     ]
         return keys
 
-    def _beside(self, text: _Text, question: _Text, answer: Encoded) -> list[int]:
-        """Any sentence and a question after it, whether they share a unit or not."""
+    def _beside(self, text: _Text, question: _Text, answer: Encoded, last: Sequence[int]) -> list[int]:
+        """Any sentence and a question after it, whether they share a unit or not.
+
+        Closest is looked at what was told last of a unit: words may be written in another way in questions.
+        """
         keys = []
         level = 1
         answered = tuple([text.position.get(unit, _NOWHERE) for unit in answer])
-        for role, unit in zip(text.roles[level], text.units, strict=True):
-            for asked_role, asked in zip(question.roles[level], question.units, strict=True):
-                structure = ("beside", role, asked_role, unit == asked)
+        placed = list(zip(text.roles[level], text.units, strict=True))
+        rest = list(zip(question.roles[level], question.units, strict=True))
+        for role, unit in placed:
+            age = unit in last
+            keys += [self._key(Group.BESIDE, (role, place, age), unit, given) for place, given in enumerate(answer)]
+            for asked_role, asked in rest:
+                structure = (role, asked_role, unit == asked, age)
                 keys.append(self._key(Group.BESIDE, (structure, answered), unit, asked))
                 keys += [
                     self._key(Group.BESIDE, (structure, place), unit, asked, given)
                     for place, given in enumerate(answer)
                 ]
+                if not age or unit == asked:
+                    continue
+                for other_role, other in placed:
+                    if other not in (unit, asked):
+                        keys += [
+                            self._key(Group.APART, (structure, other_role, place), unit, other, asked, given)
+                            for place, given in enumerate(answer)
+                        ]
         return keys
 
     def _bridge(self, question: _Text, answer: Encoded, shared: int, near: _Text, far: _Text) -> list[int]:
