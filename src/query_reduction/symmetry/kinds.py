@@ -133,10 +133,24 @@ def find_kinds(trial: Trial) -> tuple[list[list[int]], set[tuple[int, int]]]:
             continue
         if trial.evidence.of_exchange(trial.exchange(pair)).refuted:
             refuted.add(pair)
-        elif trial.testable(*pair) and trial.control_fails(*pair):
+        elif trial.testable(*pair):
             accepted.add(pair)
-    groups = [group for group in _grouped(trial, accepted) if _stands_together(trial, group)]
+    groups = [
+        part
+        for group in _grouped(trial, accepted)
+        for part in _controlled(trial, group, accepted)
+        if _stands_together(trial, part)
+    ]
     return groups, refuted
+
+
+def _controlled(trial: Trial, group: list[int], accepted: set[tuple[int, int]]) -> list[list[int]]:
+    """The group if the controls of its units fail, each with the next; otherwise what all controls leave of it."""
+    ring = zip(group, [*group[1:], group[0]], strict=True) if len(group) > 2 else [tuple(group)]
+    if all(trial.control_fails(one, other) for one, other in ring):
+        return [group]
+    pairs = {pair for pair in combinations(group, 2) if pair in accepted and trial.control_fails(*pair)}
+    return _grouped(trial, pairs)
 
 
 def _stands_together(trial: Trial, group: Sequence[int]) -> bool:
@@ -151,8 +165,8 @@ def _stands_together(trial: Trial, group: Sequence[int]) -> bool:
             pairs = list(zip(order[::2], order[1::2], strict=False))
             tried += 1
             against += trial.evidence.of_exchange(trial.exchange(*pairs)).refuted
-    # One in some dozens is refuted by chance.
-    return against <= 1 if tried > 2 else not against
+    # Some are refuted by chance, and all of them share units; a false kind is refuted nearly every time.
+    return 2 * against <= tried
 
 
 def _grouped(trial: Trial, accepted: set[tuple[int, int]]) -> list[list[int]]:
