@@ -20,7 +20,7 @@ Coupling = tuple[tuple[int, int], ...]
 
 _FACTORS = 5
 _BEAM = 3
-_CLEARLY = 4.0
+_CLEARLY = 5.0
 """Deviation at which a product with one factor left out counts as clearly refuted."""
 
 
@@ -113,6 +113,6 @@ def _needs_all(trial: Trial, product: frozenset[_Factor]) -> bool:
     parts += [[pair for pair in everything if pair != left_out] for left_out in everything if len(everything) > 1]
     for part in parts:
         verdict = trial.evidence.of_exchange(trial.exchange(*part))
-        if not verdict.refuted or verdict.largest < _CLEARLY:
+        if not verdict.refuted or (len(product) > 1 and verdict.largest < _CLEARLY):
             return False
     return True

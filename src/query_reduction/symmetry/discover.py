@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from query_reduction.data.stories import Story
 from query_reduction.symmetry.candidates import find_candidates
 from query_reduction.symmetry.columns import find_columns
+from query_reduction.symmetry.contexts import find_contexts
 from query_reduction.symmetry.corpus import read_corpus
 from query_reduction.symmetry.couplings import find_couplings
 from query_reduction.symmetry.groups import blocks
 from query_reduction.symmetry.kinds import Trial, find_kinds
+from query_reduction.symmetry.renaming import Sentences
 from query_reduction.symmetry.symmetries import Coupled, Symmetries, Table
 from query_reduction.symmetry.truth import join_by_truth
-from query_reduction.symmetry.units import Units, find_phrases
+from query_reduction.symmetry.units import Units, find_phrases, plain
 
 __all__ = ["discover"]
 
@@ -47,12 +50,16 @@ def discover(stories: Sequence[Story], *, seed: int = 0, progress: Callable[[str
     names = corpus.names
     coupled = [tuple([(names[one], names[other]) for one, other in coupling]) for coupling in couplings]
     tables, left = _tables(coupled, {names[unit]: int(candidates.classes[unit]) for unit in candidates.in_class})
-    return Symmetries(
+    found = Symmetries(
         kinds=tuple(tuple(names[unit] for unit in kind) for kind in kinds),
         tables=tuple(tables),
         couplings=tuple(left),
         units=units,
     )
+    sentences = Sentences(units, stories)
+    moved = sorted({plain(unit) for unit in found.all_units})
+    written = {unit: sentences.written(unit) for unit in moved if sentences.written(unit) != unit}
+    return replace(found, contexts=find_contexts(stories, units, found.columns), written=written)
 
 
 def _enough(stories: Sequence[Story]) -> list[Story]:

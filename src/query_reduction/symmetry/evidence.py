@@ -17,7 +17,7 @@ from query_reduction.symmetry.table import Differences, Table, differences, rena
 __all__ = ["Evidence", "Verdict"]
 
 _REFUTED = 0.002
-"""Chance below which an exchange is refuted; up to nine numbers are looked at."""
+"""Chance below which an exchange is refuted; up to ten numbers are looked at."""
 _DRAWS = 2000
 _FEW_DRAWS = 250
 _CERTAIN = 1e-4

@@ -34,10 +34,11 @@ class _Apart:
 class Sentences:
     """Texts taken apart into units, each once, and how each unit is written."""
 
-    def __init__(self, units: Units, stories: Iterable[Story] = ()) -> None:
+    def __init__(self, units: Units, stories: Iterable[Story] = (), written: Mapping[str, str] | None = None) -> None:
         self.units = units
         self._apart: dict[tuple[TextKind, str], _Apart] = {}
-        self._written: dict[str, str] = {}
+        self._written = dict(written or {})
+        self._first: dict[str, str] = {}
         for story in stories:
             for sentence in story.sentences:
                 self.apart(sentence, "sentence")
@@ -64,6 +65,11 @@ class Sentences:
                 pieces[place] = self._write(other, pieces[place])
         return text if pieces is None else "".join(pieces)
 
+    def written(self, unit: str) -> str:
+        """How the texts write a unit where no sentence begins with it, as far as they show it."""
+        words = plain(unit)
+        return self._written.get(words) or self._first.get(words, words)
+
     def _take_apart(self, text: str, kind: TextKind) -> _Apart:
         pieces: list[str] = []
         units: list[tuple[int, str]] = []
@@ -78,7 +84,9 @@ class Sentences:
                 begin, stop = matches[first].start(), matches[first + length - 1].end()
                 pieces += [text[done:begin], text[begin:stop]]
                 units.append((len(pieces) - 1, unit))
-                self._written.setdefault(plain(unit), text[begin:stop])
+                # The first word of a text may have a capital only because it is the first.
+                forms = self._written if begin > start or kind == "answer" else self._first
+                forms.setdefault(plain(unit), text[begin:stop])
                 done = stop
                 first += length
         pieces.append(text[done:])
@@ -89,7 +97,7 @@ class Sentences:
         words = plain(unit)
         if instead_of == instead_of.lower():
             return words
-        written = self._written.get(words, words)
+        written = self.written(words)
         initial = written[0].upper() if instead_of[0].isupper() else written[0].lower()
         return initial + written[1:]
 

@@ -31,7 +31,10 @@ class Symmetries:
     couplings: tuple[Coupled, ...] = ()
     units: Units = field(default_factory=Units)
     contexts: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
-    """Sentences with a gap, and the kinds that fill it; tables are counted after the kinds, by their columns."""
+    """Sentences with a gap, and the numbers of the kinds that fill it, as ``columns`` counts them."""
+
+    written: Mapping[str, str] = field(default_factory=dict)
+    """How the stories write the units that are not written in lower case."""
 
     def __bool__(self) -> bool:
         """Whether anything may be renamed at all."""
@@ -49,6 +52,12 @@ class Symmetries:
         """All kinds, then all columns of all tables: what ``contexts`` counts."""
         columns = [column for table in self.tables for column in zip(*table, strict=True)]
         return (*self.kinds, *columns)
+
+    @property
+    def all_units(self) -> frozenset[str]:
+        """Every unit that some renaming moves."""
+        coupled = {unit for coupling in self.couplings for pair in coupling for unit in pair}
+        return frozenset(coupled.union(*self.columns))
 
     @cached_property
     def _blocks(self) -> list[list[Coupled]]:
@@ -80,19 +89,35 @@ class Symmetries:
 
     def sample(self, rng: random.Random, sentences: Sentences | None = None) -> Renaming:
         """A renaming drawn at random; ``sentences`` are texts already taken apart, as a ``Renamer`` keeps them."""
-        return Renaming(self.sample_mapping(rng), sentences or Sentences(self.units))
+        return Renaming(self.sample_mapping(rng), sentences or Sentences(self.units, written=self.written))
+
+    def as_json(self) -> dict[str, object]:
+        """As lists, texts and numbers, for a model file."""
+        from query_reduction.symmetry.storage import to_json
+
+        return to_json(self)
+
+    @staticmethod
+    def from_json(data: object) -> Symmetries:
+        """Read what ``as_json`` gave; an ``InputError`` says what is wrong with anything else."""
+        from query_reduction.symmetry.storage import from_json
+
+        return from_json(data)
 
     def describe(self) -> list[str]:
         """What was found, in lines for a person."""
-        lines = [f"these may stand for each other: {', '.join(kind)}" for kind in self.kinds]
+        lines = [f"these may stand for each other: {', '.join(map(self._write, kind))}" for kind in self.kinds]
         for table in self.tables:
-            rows = ", ".join("/".join(dict.fromkeys(map(plain, row))) for row in table)
+            rows = ", ".join("/".join(dict.fromkeys(map(self._write, row))) for row in table)
             lines.append(f"these may stand for each other, in all their forms: {rows}")
         for coupling in self.couplings:
-            first, *rest = [f"{plain(one)} and {plain(other)}" for one, other in coupling]
+            first, *rest = [f"{self._write(one)} and {self._write(other)}" for one, other in coupling]
             together = f", together with {', '.join(rest)}" if rest else ""
             lines.append(f"these may be exchanged: {first}{together}")
         return lines
+
+    def _write(self, unit: str) -> str:
+        return self.written.get(plain(unit), plain(unit))
 
 
 def _exchange(coupling: Coupled) -> Mapped:
@@ -104,7 +129,7 @@ class Renamer:
 
     def __init__(self, symmetries: Symmetries, stories: Iterable[Story] = ()) -> None:
         self.symmetries = symmetries
-        self.sentences = Sentences(symmetries.units, stories)
+        self.sentences = Sentences(symmetries.units, stories, symmetries.written)
 
     def draw(self, rng: random.Random) -> Renaming:
         """One renaming at random."""
