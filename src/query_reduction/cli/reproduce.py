@@ -3,28 +3,30 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import tyro
 
 from query_reduction.cli.output import console, notes, print_json
 from query_reduction.cli.sweep_view import SweepView
 from query_reduction.errors import InputError
-from query_reduction.experiments.plan import EXPERIMENTS, Column, Experiment
+from query_reduction.experiments.cells import Table
+from query_reduction.experiments.plan import EXPERIMENTS, RECIPES, Experiment, Variation
 from query_reduction.experiments.readme import fill_readme
 from query_reduction.experiments.report import to_markdown, write_reports
 from query_reduction.experiments.store import ResultStore
 from query_reduction.experiments.sweep import Job, Sweep, only_sweep
-from query_reduction.experiments.sweeps import plan_table
+from query_reduction.experiments.sweeps import Origins, plan_table
 from query_reduction.experiments.tables import build_table
 from query_reduction.files import write_atomically
-from query_reduction.tasks.sources import parse_tasks
+from query_reduction.tasks.numbers import parse_tasks
 from query_reduction.training.run import STATE_FILE
 
 if TYPE_CHECKING:
@@ -39,27 +41,34 @@ class Reproduce:
     """Train what a table of the paper needs and print published and measured numbers side by side.
 
     Every finished restart is stored at once; stop it at any time and start it again, it goes on. What is stored is
-    used again, unless data, settings or what the code computes have changed. The table is also written as Markdown,
-    LaTeX, CSV and a page with pictures.
+    used again, unless data, settings or what the code computes have changed. The whole table is also written as
+    Markdown.
     """
 
     table: Annotated[str, tyro.conf.Positional]
-    """qa-1k, qa-10k, dialog or transfer; speed (sequential against parallel); figures (the paper's gate figures: ten
-    restarts of the networks of stories, one of dialogs, unless told otherwise)."""
+    """qa-1k, qa-10k, dialog or transfer; speed (sequential against parallel); figures (the paper's gate figures);
+    audit (compute some stored results again)."""
+    cells: Annotated[int | None, tyro.conf.Positional] = None
+    """audit: how many stored cells, drawn at random."""
+    seed: int = 0
+    """audit: decides which cells are drawn."""
     tasks: str = "all"
     """Only these tasks: a number, a range or a list (1-5,19)."""
     variants: tuple[str, ...] = ()
-    """Only these networks (2r 3r)."""
+    """Only these columns (2r 3r); controls names the networks that are there to compare with."""
     restarts: int | None = None
-    """Trainings from new initial weights for every cell; by default as the recipe says. More add to what is stored."""
-    preset: str | None = None
-    """Another recipe than the table's own; its results are kept apart."""
+    """Trainings from new initial weights for each cell and recipe, instead of as many as the table's plan says; the
+    table that is written keeps to the plan."""
+    recipe: str | None = None
+    """Another recipe of the tables than the column's own; its results are kept apart."""
     data: Path | None = None
     """The folder that holds the published data (with babi/en …); by default $QRN_DATA or the user's cache."""
     out: Path = Path("results")
     """Where the store and the reports are."""
     report_only: bool = False
     """Train nothing: make the reports from what is stored."""
+    formats: tuple[Literal["md", "html", "csv", "tex", "json"], ...] = ()
+    """Also write the columns and tasks asked for in these formats."""
     mix: bool = False
     """Also use stored results of code that computes differently; the tables mark them."""
     engine: Literal["processes", "ray"] = "processes"
@@ -67,21 +76,25 @@ class Reproduce:
     address: str | None = None
     """The Ray cluster (host:port, or auto); without one a cluster of this machine alone is started."""
     workers: int | None = None
-    """How many trials at once; by default one a core."""
+    """How many trials at once; by default one per core."""
     stack: int = 10
     """Train at most so many restarts of a network together in one process."""
     readme: Path | None = None
-    """Also make the tables between the marks of this file (<!-- table:qa-1k --> … <!-- /table:qa-1k -->) anew."""
+    """Also replace the tables between the marks of this file (<!-- table:qa-1k --> … <!-- /table:qa-1k -->)."""
     json: bool = False
     """Print the table as one JSON object."""
 
     def run(self) -> int:
         """Train what is missing, then report."""
+        self._check()
         if self.table == "speed":
             return self._speed()
         if self.table == "figures":
             return self._figures()
-        experiment = self._experiment()
+        if self.table == "audit":
+            return self._audit()
+        experiment = EXPERIMENTS[self.table]
+        recipe = self._recipe()
         columns = experiment.chosen_columns([name for text in self.variants for name in text.split(",")])
         tasks = _tasks(experiment, self.tasks)
         if tasks != list(experiment.tasks) and not self.variants:
@@ -91,35 +104,49 @@ class Reproduce:
         complete = True
         failures: list[str] = []
         if not self.report_only:
-            with only_sweep(self.out / ".unfinished", experiment.name):
-                complete, failures = self._sweep(experiment, columns, tasks, store)
+            unfinished = self.out / ".unfinished"
+            with only_sweep(unfinished, experiment.name):
+                jobs = plan_table(
+                    experiment,
+                    columns,
+                    tasks,
+                    store,
+                    unfinished,
+                    restarts=self.restarts,
+                    recipe=recipe,
+                    stack=self.stack,
+                    mix=self.mix,
+                )
+                complete, failures = self._sweep(jobs, store)
+        # Controls that nobody asked for are shown as soon as they are measured.
+        shown = columns if self.variants or tasks != list(experiment.tasks) else None
         table = build_table(
-            store, experiment, columns=columns, tasks=tasks, restarts=self.restarts, preset=self.preset, mix=self.mix
+            store, experiment, columns=shown, tasks=tasks, restarts=self.restarts, recipe=recipe, mix=self.mix
         )
-        self._report(table, experiment, columns, tasks)
-        for failure in failures:
-            notes.print(f"failed: {failure}", style="red", markup=False)
-        if failures:
-            return 1
-        return 0 if complete else 130
+        self._report(table, experiment, store)
+        return _exit_code(complete, failures)
 
-    def _experiment(self) -> Experiment:
-        if self.table not in EXPERIMENTS:
-            raise InputError(f"no table {self.table!r}; there are {', '.join(EXPERIMENTS)}, speed and figures")
+    def _check(self) -> None:
+        others = ("speed", "figures", "audit")
+        if self.table not in EXPERIMENTS and self.table not in others:
+            raise InputError(f"no table {self.table!r}; there are {', '.join(EXPERIMENTS)}, {', '.join(others)}")
+        if self.cells is not None and (self.table != "audit" or self.cells < 1):
+            raise InputError(f"{self.cells}: only audit takes a number of cells, above 0")
         if self.restarts is not None and self.restarts < 1:
             raise InputError(f"--restarts must be above 0, not {self.restarts}")
         if self.address is not None and self.engine != "ray":
             raise InputError("--address needs --engine ray")
         if self.stack < 1 or (self.workers is not None and self.workers < 1):
             raise InputError("--stack and --workers must be above 0")
-        self._find_data()
-        return EXPERIMENTS[self.table]
-
-    def _find_data(self) -> None:
         if self.data is not None:
             if not self.data.is_dir():
                 raise InputError(f"--data {self.data}: no such folder")
             os.environ["QRN_DATA"] = str(self.data.resolve())
+
+    def _recipe(self) -> Variation | None:
+        if self.recipe is not None and self.recipe not in RECIPES:
+            raise InputError(f"no recipe {self.recipe!r}; the tables have {', '.join(RECIPES)}")
+        return RECIPES[self.recipe] if self.recipe else None
 
     def _speed(self) -> int:
         from query_reduction.experiments.speed import measure_speed, speed_markdown, write_speed
@@ -133,20 +160,8 @@ class Reproduce:
         notes.print(f"written: {', '.join(map(str, paths))}", markup=False)
         return 0
 
-    def _sweep(
-        self, experiment: Experiment, columns: list[Column], tasks: list[str], store: ResultStore
-    ) -> tuple[bool, list[str]]:
-        jobs = plan_table(
-            experiment,
-            columns,
-            tasks,
-            store,
-            self.out / ".unfinished",
-            restarts=self.restarts,
-            preset=self.preset,
-            stack=self.stack,
-            mix=self.mix,
-        )
+    def _sweep(self, jobs: Sequence[Job], store: ResultStore) -> tuple[bool, list[str]]:
+        """Run the jobs: whether nothing was left out, and what failed."""
         if not jobs:
             notes.print("everything asked for is stored already")
             return True, []
@@ -166,7 +181,7 @@ class Reproduce:
             notes.print("stopped; everything so far is kept, the same command goes on")
         return complete, sweep.failures
 
-    def _engine(self, jobs: list[Job]) -> RayEngine | ProcessEngine:
+    def _engine(self, jobs: Sequence[Job]) -> RayEngine | ProcessEngine:
         if self.engine == "ray":
             from query_reduction.experiments.ray_engine import RayEngine
 
@@ -176,11 +191,28 @@ class Reproduce:
 
         return ProcessEngine(min(self.workers or available_cores(), len(jobs)))
 
+    def _audit(self) -> int:
+        from query_reduction.experiments.audit import audit_markdown, compare, draw, plan_audit
+
+        cells = draw(ResultStore(self.out / "store"), self.cells or 10, self.seed)
+        folder = self.out / ".unfinished" / "audit"
+        again = ResultStore(folder / "store")
+        with only_sweep(self.out / ".unfinished", "audit"):
+            jobs, problems = plan_audit(cells, again, folder)
+            complete, failures = self._sweep(jobs, again)
+            comparisons = compare(cells, again, problems)
+            if complete:
+                text = audit_markdown(comparisons, Origins(), self.seed)
+                write_atomically(self.out / "audit.md", text)
+                console.print(text, markup=False, soft_wrap=True)
+                shutil.rmtree(folder, ignore_errors=True)
+        code = _exit_code(complete, failures)
+        return code or (0 if all(one.passed for one in comparisons) else 1)
+
     def _figures(self) -> int:
         from query_reduction.cli.progress import train_with_progress
         from query_reduction.experiments.figures import draw_figures, figure_runs, figures_markdown
 
-        self._find_data()
         for folder, run in figure_runs(self.restarts):
             notes.print(f"training the network of {folder}", markup=False)
             run.resume()
@@ -195,18 +227,24 @@ class Reproduce:
             console.print(figures_markdown(figures), markup=False, soft_wrap=True)
         return 0
 
-    def _report(self, table: dict[str, Any], experiment: Experiment, columns: list[Column], tasks: list[str]) -> None:
-        whole = columns == list(experiment.columns) and tasks == list(experiment.tasks) and self.preset is None
+    def _report(self, table: Table, experiment: Experiment, store: ResultStore) -> None:
         if self.json:
-            print_json(table)
+            print_json(table.as_json())
         else:
             console.print(to_markdown(table), markup=False, soft_wrap=True)
-        # A narrowed view must not take the place of the whole table in the reports.
-        shown = table if whole and self.restarts is None else None
-        shown = shown or build_table(ResultStore(self.out / "store"), experiment, mix=self.mix)
-        if any(column["measured"] for column in shown["columns"]):
-            paths = write_reports(shown, self.out)
-            notes.print(f"whole table: {', '.join(str(path) for path in paths)}", markup=False, soft_wrap=True)
+        # A narrowed view must not take the place of the whole table.
+        whole = build_table(store, experiment, mix=self.mix)
+        paths = []
+        if any(column.measured for column in whole.columns):
+            paths += write_reports(whole, self.out, ["md"])
+        narrowed = [*self.variants, *([f"tasks-{self.tasks}"] if self.tasks != "all" else [])]
+        narrowed += [self.recipe] if self.recipe else []
+        narrowed += [f"{self.restarts}-restarts"] if self.restarts else []
+        name = ".".join([table.name, *(part.replace(" ", "-") for part in narrowed)])
+        wanted = [one for one in self.formats if narrowed or one != "md"]
+        paths += write_reports(table, self.out, wanted, name)
+        if paths:
+            notes.print(f"written: {', '.join(map(str, paths))}", markup=False, soft_wrap=True)
         if self.readme is not None:
             self._fill_readme(self.readme)
 
@@ -216,7 +254,15 @@ class Reproduce:
         except (OSError, UnicodeDecodeError) as error:
             raise InputError(f"--readme {path}: cannot be read ({error})") from error
         write_atomically(path, fill_readme(text, ResultStore(self.out / "store")))
-        notes.print(f"tables of {path} made anew", markup=False)
+        notes.print(f"tables of {path} replaced", markup=False)
+
+
+def _exit_code(complete: bool, failures: Sequence[str]) -> int:
+    for failure in failures:
+        notes.print(f"failed: {failure}", style="red", markup=False)
+    if failures:
+        return 1
+    return 0 if complete else 130
 
 
 def _tasks(experiment: Experiment, text: str) -> list[str]:

@@ -11,9 +11,9 @@ from rich.table import Table
 from rich.text import Text
 
 from query_reduction.experiments.published import published
+from query_reduction.experiments.records import Setting
 from query_reduction.experiments.sweep import Sweep
-from query_reduction.experiments.tables import choose
-from query_reduction.experiments.trials import RestartResult, Setting
+from query_reduction.training.results import RestartResult, choose
 
 __all__ = ["SweepView"]
 
@@ -52,7 +52,7 @@ class SweepView:
         sweep = self._sweep
         left = sweep.seconds_left()
         running = ", ".join(
-            f"{entry.job.trial.setting.variant} task {entry.job.trial.setting.task}"
+            f"{entry.job.trial.setting.column} task {entry.job.trial.setting.task}"
             + (f" epoch {entry.progress.epoch}" if entry.progress else "")
             for entry in sweep.running.values()
         )
@@ -74,20 +74,25 @@ class SweepView:
             if entry.progress is not None:
                 error = entry.progress.best_dev_error
                 dev = f", dev {error:.1f}" if error is not None else ""
-                cells[setting.task][setting.variant] += f" epoch {entry.progress.epoch}{dev}"
-        variants = list(dict.fromkeys(job.trial.setting.variant for job in sweep.jobs))
-        table = Table("task", *variants, title="test error (restarts), paper", title_justify="left")
+                cells[setting.task][setting.column] += f"; {setting.recipe_name} epoch {entry.progress.epoch}{dev}"
+        columns = list(dict.fromkeys(job.trial.setting.column for job in sweep.jobs))
+        table = Table("task", *columns, title="test error (restarts), paper", title_justify="left")
         for task in sorted(cells, key=lambda task: (not task.isdecimal(), task.zfill(3))):
-            table.add_row(task, *(cells[task].get(variant, "") for variant in variants))
+            table.add_row(task, *(cells[task].get(column, "") for column in columns))
         return table
 
     def _stored_cells(self) -> dict[str, dict[str, str]]:
-        cells: dict[str, dict[str, str]] = {}
+        """Task → column → text; the recipes of a column share its cell, as they do in the table."""
+        found: dict[tuple[str, str], dict[str, _Stored]] = {}
         for job in self._sweep.jobs:
             setting = job.trial.setting
             stored = self._sweep.store.find(setting)
-            results = list(stored.of_code(job.origin.probe).values()) if stored else []
-            cells.setdefault(setting.task, {})[setting.variant] = _cell(setting, results)
+            results = list(stored.of_code(job.origin.fingerprint).values()) if stored else []
+            # Several jobs may train restarts of the same setting.
+            found.setdefault((setting.task, setting.column), {})[setting.key()] = setting, results
+        cells: dict[str, dict[str, str]] = {}
+        for (task, column), recipes in found.items():
+            cells.setdefault(task, {})[column] = _cell(list(recipes.values()))
         return cells
 
     def __enter__(self) -> SweepView:
@@ -101,14 +106,20 @@ class SweepView:
         self._console.print(self._line(), markup=False, soft_wrap=True)
 
 
-def _cell(setting: Setting, results: list[RestartResult]) -> str:
-    paper = published().column(setting.table, setting.variant).get(setting.task)
+_Stored = tuple[Setting, list[RestartResult]]
+
+
+def _cell(recipes: list[_Stored]) -> str:
+    setting = recipes[0][0]
+    paper = published().column(setting.table, setting.column).get(setting.task)
     beside = f", {paper:.1f}" if paper is not None else ""
-    if not results:
+    chosen = [choose(results, own.keep) for own, results in recipes if results]
+    if not chosen:
         return f"·{beside}"
-    errors = choose(results, setting.recipe.keep).errors
+    errors = choose(chosen, "accuracy").errors
     first = [error for by_row in list(errors.values())[:1] for error in by_row.values()]
-    return f"{sum(first) / max(len(first), 1):.1f} ({len(results)}){beside}"
+    count = sum(len(results) for _, results in recipes)
+    return f"{sum(first) / max(len(first), 1):.1f} ({count}){beside}"
 
 
 def _span(seconds: float) -> str:

@@ -76,7 +76,7 @@ class ResultStore:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._read: dict[Path, tuple[tuple[int, int], _File]] = {}
+        self._read: dict[Path, tuple[tuple[int, int], list[StoredSetting]]] = {}
 
     def path(self, table: str, column: str) -> Path:
         """The file of a column."""
@@ -84,10 +84,8 @@ class ResultStore:
 
     def settings(self, table: str, column: str) -> list[StoredSetting]:
         """Everything stored for a column, by setting."""
-        found: dict[Setting, list[Record]] = {}
-        for record in self._file(table, column).records():
-            found.setdefault(record.setting, []).append(record)
-        return [StoredSetting(setting, tuple(records)) for setting, records in found.items()]
+        path = self.path(table, column)
+        return self._settings_at(path) if path.exists() else []
 
     def find(self, setting: Setting) -> StoredSetting | None:
         """What is stored for this setting."""
@@ -98,8 +96,7 @@ class ResultStore:
     def all_settings(self) -> Iterator[StoredSetting]:
         """Everything stored."""
         for path in sorted(self.folder.glob("*/*.jsonl")):
-            head = self._file_at(path).head
-            yield from self.settings(head["table"], head["column"])
+            yield from self._settings_at(path)
 
     def add(self, record: Record) -> None:
         """Keep a result, for good. One already there from the same code is not replaced: it is as good."""
@@ -109,21 +106,16 @@ class ResultStore:
             if stored is not None and record.result.restart in stored.of_code(record.origin.fingerprint):
                 return
             path = self.path(setting.table, setting.column)
-            # Not the copy in memory: it must not hold the result if writing fails.
             file = _read(path) if path.exists() else _new_file(setting.table, setting.column)
             file.add(record)
             write_atomically(path, file.text())
 
-    def _file(self, table: str, column: str) -> _File:
-        path = self.path(table, column)
-        return self._file_at(path) if path.exists() else _new_file(table, column)
-
-    def _file_at(self, path: Path) -> _File:
-        """A file, read again only if it has changed."""
+    def _settings_at(self, path: Path) -> list[StoredSetting]:
+        """What a file holds; it is read again only if it has changed."""
         about = path.stat()
         version = about.st_mtime_ns, about.st_size
         if path not in self._read or self._read[path][0] != version:
-            self._read[path] = version, _read(path)
+            self._read[path] = version, _read(path).settings()
         return self._read[path][1]
 
     @contextmanager
@@ -179,17 +171,20 @@ class _File:
                 if values[kind] not in known:
                     raise ValueError(f"a result names {kind} {values[kind]!r}, which is not there")
 
-    def records(self) -> Iterator[Record]:
-        """The results, typed."""
-        settings: dict[tuple[str, str], Setting | None] = {}
+    def settings(self) -> list[StoredSetting]:
+        """The results, typed and by setting."""
+        found: dict[tuple[str, str], list[dict[str, Any]]] = {}
         for values in self.results.values():
-            key = values["setup"], values["data"]
-            if key not in settings:
-                settings[key] = self._setting(*key)
-            setting = settings[key]
-            if setting is not None:
-                result = RestartResult(**_result_values(values))
-                yield Record(setting, result, self.origins[values["origin"]], tuple(values.get("stack", ())))
+            found.setdefault((values["setup"], values["data"]), []).append(values)
+        return [
+            StoredSetting(setting, tuple(self._record(setting, values) for values in own))
+            for key, own in found.items()
+            if (setting := self._setting(*key))
+        ]
+
+    def _record(self, setting: Setting, values: dict[str, Any]) -> Record:
+        result = RestartResult(**_result_values(values))
+        return Record(setting, result, self.origins[values["origin"]], tuple(values.get("stack", ())))
 
     def _setting(self, setup_id: str, data_id: str) -> Setting | None:
         setup, data = self.setups[setup_id], self.lines["data"][data_id]
