@@ -31,7 +31,8 @@ class Evaluate:
     model: Annotated[str, tyro.conf.Positional]
     """A model file, the folder of a training run, or the name of a ready model ('qrn models' lists them)."""
     data: str | None = None
-    """By default what the model was trained for, if its card says so. Else generated, babi (or babi/en-10k …), dialog, generated-dialog, or the path of a file or folder."""
+    """generated, babi (or babi/en-10k …), dialog, generated-dialog, or the path of a file or folder; by default what
+    the model was trained for, if its card says so."""
     task: str | None = None
     """Which bAbI task or tasks (2, 1-5, all)."""
     seed: int = 0
