@@ -6,7 +6,8 @@ what it weighs and no more. ``batch`` pads, for one batch at a time.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from array import array
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -93,8 +94,10 @@ class EncodedQuestions:
 def encode_stories(stories: Iterable[Story], vocabulary: Vocabulary, memory: int) -> EncodedQuestions:
     """Turn stories into numbers; each question sees its last ``memory`` sentences (0: all)."""
     row_of_text: dict[str, int] = {}
-    words: list[int] = []
-    words_of_row: list[int] = []
+    # Arrays, because lists of a million questions' numbers take eight times the memory.
+    words, words_of_row, told = array("i"), array("i"), array("i")
+    first, length, questions, answers = array("q"), array("i"), array("i"), array("i")
+    tasks: list[str] = []
 
     def row(text: str) -> int:
         found = row_of_text.get(text)
@@ -105,8 +108,6 @@ def encode_stories(stories: Iterable[Story], vocabulary: Vocabulary, memory: int
             words_of_row.append(len(numbers))
         return found
 
-    told: list[int] = []
-    first, length, questions, answers, tasks = [], [], [], [], []
     for story in stories:
         start = len(told)
         told.extend(map(row, story.sentences))
@@ -117,15 +118,11 @@ def encode_stories(stories: Iterable[Story], vocabulary: Vocabulary, memory: int
             questions.append(row(question.text))
             answers.append(vocabulary.answer_number(question.answer))
             tasks.append(story.task)
+    words_in = np.array(words_of_row, np.int32)
     return EncodedQuestions(
-        sentences=_runs(words, words_of_row),
+        sentences=_Runs(np.array(words, np.int32), np.cumsum(words_in, dtype=np.int64) - words_in, words_in),
         stories=_Runs(np.array(told, np.int32), np.array(first, np.int64), np.array(length, np.int32)),
         questions=np.array(questions, np.int32),
         answers=np.array(answers, np.int32),
         tasks=tuple(tasks),
     )
-
-
-def _runs(numbers: Sequence[int], lengths: Sequence[int]) -> _Runs:
-    length = np.array(lengths, np.int32)
-    return _Runs(np.array(numbers, np.int32), np.cumsum(length, dtype=np.int64) - length, length)
