@@ -6,7 +6,6 @@ what it weighs and no more. ``batch`` pads, for one batch at a time.
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -94,10 +93,8 @@ class EncodedQuestions:
 def encode_stories(stories: Iterable[Story], vocabulary: Vocabulary, memory: int) -> EncodedQuestions:
     """Turn stories into numbers; each question sees its last ``memory`` sentences (0: all)."""
     row_of_text: dict[str, int] = {}
-    # Arrays, because lists of a million questions' numbers take eight times the memory.
-    words, words_of_row, told = array("i"), array("i"), array("i")
-    first, length, questions, answers = array("q"), array("i"), array("i"), array("i")
-    tasks: list[str] = []
+    words: list[int] = []
+    words_of_row: list[int] = []
 
     def row(text: str) -> int:
         found = row_of_text.get(text)
@@ -108,15 +105,23 @@ def encode_stories(stories: Iterable[Story], vocabulary: Vocabulary, memory: int
             words_of_row.append(len(numbers))
         return found
 
+    number_of_answer: dict[str, int] = {}
+    told: list[int] = []
+    first, length, questions, answers, tasks = [], [], [], [], []
     for story in stories:
         start = len(told)
-        told.extend(map(row, story.sentences))
+        try:
+            told.extend([row_of_text[sentence] for sentence in story.sentences])  # mostly met before
+        except KeyError:
+            told.extend(map(row, story.sentences))
         for question in story.questions:
             skipped = max(0, question.after - memory) if memory else 0
             first.append(start + skipped)
             length.append(question.after - skipped)
             questions.append(row(question.text))
-            answers.append(vocabulary.answer_number(question.answer))
+            if (answer := number_of_answer.get(question.answer)) is None:
+                answer = number_of_answer[question.answer] = vocabulary.answer_number(question.answer)
+            answers.append(answer)
             tasks.append(story.task)
     words_in = np.array(words_of_row, np.int32)
     return EncodedQuestions(

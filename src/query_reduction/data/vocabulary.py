@@ -74,7 +74,7 @@ class Vocabulary:
 
     def numbers(self, text: str) -> list[int]:
         """The word numbers of a sentence."""
-        words = self._split(text)
+        words = split_words(text, self.tokens) if text.isascii() else self._split(text)
         known = self.number_of_word
         numbers = [known.get(word, UNKNOWN_WORD) for word in words]
         return list(map(self._number, words)) if self.fold_case and UNKNOWN_WORD in numbers else numbers
