@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, get_args
 
@@ -30,13 +30,22 @@ class Vocabulary:
     tokens: Tokens = "words"
     fold_case: bool = False
     """A word that is not known as it is written is looked for without regard to upper and lower case."""
+    phrases: tuple[tuple[str, ...], ...] = ()
+    """Names of several words, in lower case, that are read as one word."""
 
     @staticmethod
-    def from_stories(stories: Iterable[Story], tokens: Tokens = "words", *, fold_case: bool = False) -> Vocabulary:
+    def from_stories(
+        stories: Iterable[Story],
+        tokens: Tokens = "words",
+        *,
+        fold_case: bool = False,
+        phrases: Iterable[tuple[str, ...]] = (),
+    ) -> Vocabulary:
         """All words and answers of these stories, in alphabetical order so that file order does not matter.
 
         With ``fold_case`` the words are kept without regard to case, and of answers that differ by it only one.
         """
+        reading = Vocabulary((), (), 1, tokens, fold_case, tuple(sorted(phrases)))
         texts: set[str] = set()
         answers: set[str] = set()
         for story in stories:
@@ -44,14 +53,14 @@ class Vocabulary:
             for question in story.questions:
                 texts.add(question.text)
                 answers.add(compose(question.answer) if tokens == "text" else question.answer)
-        split = [split_words(text, tokens) for text in texts]
+        split = [reading.joined(split_words(text, tokens)) for text in texts]
         words = {word for sentence in split for word in sentence}
         if fold_case:
             words = {fold(word) for word in words}
             # Of several spellings the last in order: lower case comes after upper case.
             answers = set({fold(answer): answer for answer in sorted(answers)}.values())
         longest = max(map(len, split), default=1) or 1
-        return Vocabulary(tuple(sorted(words)), tuple(sorted(answers)), longest, tokens, fold_case)
+        return replace(reading, words=tuple(sorted(words)), answers=tuple(sorted(answers)), longest_sentence=longest)
 
     @staticmethod
     def from_json(values: Mapping[str, Any]) -> Vocabulary:
@@ -65,7 +74,10 @@ class Vocabulary:
             raise InputError("longest_sentence must be a whole number from 1 on, fold_case true or false")
         if tokens not in get_args(Tokens):
             raise InputError(f"tokens must be one of {', '.join(get_args(Tokens))}")
-        return Vocabulary(words, answers, longest, tokens, fold_case)
+        phrases = tuple(tuple(phrase) for phrase in values.get("phrases", ()))
+        if not all(len(phrase) > 1 and all(isinstance(word, str) for word in phrase) for phrase in phrases):
+            raise InputError("phrases must be lists of at least two words")
+        return Vocabulary(words, answers, longest, tokens, fold_case, phrases)
 
     @property
     def size(self) -> int:
@@ -91,7 +103,7 @@ class Vocabulary:
 
     def numbers(self, text: str) -> list[int]:
         """The word numbers of a sentence."""
-        words = split_words(text, self.tokens) if text.isascii() else self._split(text)
+        words = self.joined(split_words(text, self.tokens)) if text.isascii() else self._split(text)
         known = self.number_of_word
         numbers = [known.get(word, UNKNOWN_WORD) for word in words]
         return list(map(self._number, words)) if self.fold_case and UNKNOWN_WORD in numbers else numbers
@@ -123,15 +135,40 @@ class Vocabulary:
             return self._number_of_folded.get(fold(word), UNKNOWN_WORD)
         return found
 
+    def joined(self, words: list[str]) -> list[str]:
+        """The words with each name of several words as one."""
+        if not self.phrases:
+            return words
+        found = []
+        start = 0
+        while start < len(words):
+            length = next((len(rest) for rest in self._phrases_from(words, start)), 1)
+            found.append(" ".join(words[start : start + length]))
+            start += length
+        return found
+
+    def _phrases_from(self, words: list[str], start: int) -> Iterator[tuple[str, ...]]:
+        """The phrases that stand at a place, the longest first."""
+        for phrase in self._phrases_by_first.get(words[start].lower(), ()):
+            if tuple(word.lower() for word in words[start : start + len(phrase)]) == phrase:
+                yield phrase
+
+    @cached_property
+    def _phrases_by_first(self) -> dict[str, list[tuple[str, ...]]]:
+        found: dict[str, list[tuple[str, ...]]] = {}
+        for phrase in sorted(self.phrases, key=len, reverse=True):
+            found.setdefault(phrase[0], []).append(phrase)
+        return found
+
     def _split(self, text: str) -> list[str]:
         """The words of a text, in the normal form NFC where more of them are known so.
 
         Vocabularies of ``text`` are made in this form; older ones may have been made from texts in another one.
         """
-        words = split_words(text, self.tokens)
+        words = self.joined(split_words(text, self.tokens))
         if self.tokens == "text" or (composed := compose(text)) is text:
             return words
-        other = split_words(composed, self.tokens)
+        other = self.joined(split_words(composed, self.tokens))
         return other if self._count_unknown(other) < self._count_unknown(words) else words
 
     def _count_unknown(self, words: list[str]) -> int:

@@ -12,7 +12,7 @@ import torch
 
 from query_reduction.data.encoding import EncodedQuestions, encode_stories
 from query_reduction.data.stories import Question, Story
-from query_reduction.data.vocabulary import Vocabulary
+from query_reduction.data.vocabulary import Vocabulary, case_matters
 from query_reduction.errors import InputError
 from query_reduction.networks.heads import HeadConfig
 from query_reduction.networks.protocol import StackedNetwork
@@ -36,6 +36,9 @@ class StoryOptions:
     """Read only the last so many sentences of a story; 0 reads all."""
     vocabulary: Literal["train", "all"] = "train"
     """Words from the training part only, or from all parts as in the original."""
+    writing: Literal["exact", "any"] = "exact"
+    """exact = words are told apart as they are written; any = upper or lower case and Unicode forms make no difference,
+    unless the training part tells words apart by them, and signs such as emoji are words."""
     symmetries: bool = False
     """Find out which words may stand for each other without making an answer false, so that stories can be told in
     other words (see --copies)."""
@@ -145,7 +148,14 @@ class StoryParts(Parts):
             symmetries = discover(train)
             # Other words can make answers and capitals that no story has: the vocabulary must know them as well.
             known += Renamer(symmetries, train).stories([*train] * _TOLD_AGAIN, random.Random(0))
-        return StoryTask(Vocabulary.from_stories(known), options, symmetries)
+        any_writing = options.writing == "any"
+        vocabulary = Vocabulary.from_stories(
+            known,
+            "text" if any_writing else "words",
+            fold_case=any_writing and not case_matters(known),
+            phrases=symmetries.units.phrases if symmetries else (),
+        )
+        return StoryTask(vocabulary, options, symmetries)
 
 
 def as_story(sentences: Sequence[str], question: str) -> Story:

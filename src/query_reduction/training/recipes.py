@@ -161,7 +161,7 @@ FAMILIES: dict[str, Family] = {
             "stories told in other words",
             _best,
             {"init": "following", "forget_bias": 2.5},
-            {"symmetries": True},
+            {"symmetries": True, "writing": "any"},
             ("3r", "3rv100"),
         ),
     )
