@@ -93,14 +93,14 @@ class Symmetries:
 
     def as_json(self) -> dict[str, object]:
         """As lists, texts and numbers, for a model file."""
-        from query_reduction.symmetry.storage import to_json
+        from query_reduction.symmetry.storage import to_json  # which itself needs this class
 
         return to_json(self)
 
     @staticmethod
     def from_json(data: object) -> Symmetries:
         """Read what ``as_json`` gave; an ``InputError`` says what is wrong with anything else."""
-        from query_reduction.symmetry.storage import from_json
+        from query_reduction.symmetry.storage import from_json  # which itself needs this class
 
         return from_json(data)
 

@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+import pytest
+
+from query_reduction.data.vocabulary import Vocabulary
+from query_reduction.symmetry import Symmetries, read_unknown
+from query_reduction.symmetry.contexts import find_contexts
+from query_reduction.symmetry.units import Units
+from query_reduction.worlds import generate
+
+PEOPLE = ("mary", "john", "sandra", "daniel")
+PLACES = ("bathroom", "bedroom", "garden", "hallway", "kitchen", "office")
+
+
+@pytest.fixture(scope="module")
+def known() -> tuple[Symmetries, tuple[str, ...]]:
+    stories = generate(1, 300)
+    units = Units(frozenset({("went", "back")}))
+    contexts = find_contexts(stories, units, (PEOPLE, PLACES))
+    return Symmetries((PEOPLE, PLACES), units=units, contexts=contexts), Vocabulary.from_stories(stories).words
+
+
+def test_new_names_stand_in_for_unused_ones_and_are_named_back(known: tuple[Symmetries, tuple[str, ...]]) -> None:
+    symmetries, words = known
+    read = read_unknown(
+        symmetries, ["Zelda went to the attic.", "Mary went back to the living room."], "Where is Zelda?", words
+    )
+    assert read.sentences == ("John went to the bathroom.", "Mary went back to the bedroom.")
+    assert read.question == "Where is John?"
+    assert read.name_back("bathroom") == "attic"
+    assert read.name_back("bedroom,kitchen") == "living room,kitchen"
+    assert read.unplaced == ()
+
+
+def test_what_fits_no_kind_is_left_and_reported(known: tuple[Symmetries, tuple[str, ...]]) -> None:
+    symmetries, words = known
+    read = read_unknown(symmetries, ["Mary frobbed the kitchen.", "Quickly John went."], "Where is Mary?", words)
+    assert read.sentences == ("Mary frobbed the kitchen.", "Quickly John went.")
+    assert read.unplaced == ("frobbed", "quickly")
+
+
+def test_names_run_out(known: tuple[Symmetries, tuple[str, ...]]) -> None:
+    symmetries, words = known
+    told = [f"{who} went to the kitchen." for who in ("Ann", "Bob", "Cleo", "Dora", "Emil")]
+    read = read_unknown(symmetries, told, "Where is Emil?", words)
+    assert read.unplaced == ("emil",) and len(read.names) == 4
+
+
+def test_known_words_stay(known: tuple[Symmetries, tuple[str, ...]]) -> None:
+    symmetries, words = known
+    story = ["Mary went to the kitchen."]
+    read = read_unknown(symmetries, story, "Where is Mary?", words)
+    assert read.sentences == tuple(story) and not read.names
