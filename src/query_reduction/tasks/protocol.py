@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import random
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -63,8 +63,8 @@ class Task(ABC):
         """What was learned about the task, in lines for a person."""
         return []
 
-    def renewed(self, stories: Sequence[Story], copies: int, chance: random.Random) -> Sequence[Story]:
-        """Training stories for an epoch: so many copies told in other words, where the task knows such words."""
+    def retell(self, stories: Sequence[Story]) -> Callable[[random.Random], Sequence[Story]]:
+        """Gives the stories in other words, drawn anew with every call, where the task knows such words."""
         raise InputError(f"copies has no effect on {self.kind}")
 
     @abstractmethod

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -113,12 +113,12 @@ class StoryTask(Task):
             return []
         return self.symmetries.describe() or ["no words were found that may stand for each other"]
 
-    def renewed(self, stories: Sequence[Story], copies: int, chance: random.Random) -> Sequence[Story]:
-        """So many copies of the stories, each in a renaming of its own."""
+    def retell(self, stories: Sequence[Story]) -> Callable[[random.Random], Sequence[Story]]:
+        """Gives the stories again, each in a renaming of its own."""
         if self.symmetries is None:
             raise InputError("copies has no effect without symmetries")
         renamer = Renamer(self.symmetries, stories)
-        return [story for _ in range(copies) for story in renamer.stories(stories, chance)]
+        return lambda chance: renamer.stories(stories, chance)
 
     def as_json(self) -> dict[str, Any]:
         """See ``Task``."""

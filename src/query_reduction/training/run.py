@@ -119,9 +119,11 @@ class Run:
         if recipe.split != "story":
             raise InputError("copies needs split=story: held-out questions would stand in the renamed stories")
 
+        retold = self.task.retell(stories)
+
         def renewed(epoch: int) -> EncodedQuestions:
             chance = random.Random(f"{recipe.seed}/{epoch}")
-            return self.task.encode(self.task.renewed(stories, recipe.copies, chance))
+            return self.task.encode([story for _ in range(recipe.copies) for story in retold(chance)])
 
         return renewed
 
