@@ -39,9 +39,7 @@ _BATCH = 128
 
 
 @torch.inference_mode()
-def score_explanations(
-    network: StackedNetwork, task: StoryTask, stories: Sequence[Story]
-) -> dict[str, dict[str, Any]]:
+def score_explanations(network: StackedNetwork, task: StoryTask, stories: Sequence[Story]) -> dict[str, dict[str, Any]]:
     """By task: how many questions have known facts, and the figures of the model, of chance and of recency."""
     stories = task.as_read(stories)
     encoded = task.encode(stories)

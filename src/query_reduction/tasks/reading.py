@@ -36,6 +36,7 @@ class ReadingFields(TypedDict):
     left_out: tuple[int, ...]
     read_as: tuple[tuple[str, str], ...]
     unknown_words: tuple[str, ...]
+    guess: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +53,8 @@ class Reading:
     """Names never heard, each with what it was read as: ``("Zoë", "a name like Mary")``."""
     unknown_words: tuple[str, ...] = ()
     """All other words of story and question the model never saw in training: they say nothing to it."""
+    guess: bool = False
+    """No sentence could be read, so that all were read as they are: the answer is a guess."""
 
     def notes(self) -> list[str]:
         """What a person should know about it, a line each."""
@@ -62,6 +65,8 @@ class Reading:
             lines.append(f"unknown words, read as nothing: {listed}{f' and {more} more' if more > 0 else ''}")
         if self.left_out:
             lines.append(f"{_sentences(len(self.left_out))} could not be read and {_were(self.left_out)} left out")
+        if self.guess:
+            lines.append("no sentence could be read: the answer is a guess")
         if self.skipped:
             readable = self.told - len(self.left_out)
             which = "readable sentences" if self.left_out else "sentences"
@@ -117,6 +122,7 @@ class Understood(Reading):
             "left_out": self.left_out,
             "read_as": self.read_as,
             "unknown_words": self.unknown_words,
+            "guess": self.guess,
         }
 
 
@@ -138,12 +144,16 @@ class Reader:
         taken = named.crowded if named else ()
         texts = dict(enumerate(named.sentences if named else story))
         kept = [place for place, text in texts.items() if self._readable(text, known=taken)]
+        guess = bool(story) and not kept
+        kept = kept or list(texts)
         read = kept[-self.memory :] if self.memory else kept
         if named and self.names:
             # Once more: sentences that are not read may have taken names that others need.
             named = self.names.read([story[place] for place in read], question)
             texts = dict(zip(read, named.sentences, strict=True))
             dropped = {place for place in read if not self._readable(texts[place])}
+            if guess or len(dropped) == len(read):
+                guess, dropped = bool(story), set()
             kept, read = ([place for place in places if place not in dropped] for places in (kept, read))
             unknown = _still_unknown(unknown, named)
         return Understood(
@@ -152,6 +162,7 @@ class Reader:
             left_out=tuple(sorted(set(range(len(story))).difference(kept))),
             read_as=self._read_as(named),
             unknown_words=tuple(unknown),
+            guess=guess,
             story=story,
             asked=question,
             positions=tuple(read),
