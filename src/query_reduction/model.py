@@ -17,7 +17,7 @@ from query_reduction.networks.protocol import StackedNetwork
 from query_reduction.networks.registry import name_of
 from query_reduction.ready import find_model
 from query_reduction.tasks.dialogs import DialogTask
-from query_reduction.tasks.protocol import Scores, Task
+from query_reduction.tasks.protocol import Given, Scores, Task
 from query_reduction.tasks.reading import as_sentences
 from query_reduction.tasks.responses import Response
 from query_reduction.tasks.stories import Answer, StoryTask
@@ -58,6 +58,10 @@ class Model:
         if not any(story.questions for story in stories):
             raise InputError("stories: there are no questions to evaluate on")
         return self.task.score([self.network], stories)[0]
+
+    def given(self, stories: Sequence[Story]) -> list[Given]:
+        """Its answers to all questions of some stories or dialogs, each with whether it is right."""
+        return self.task.given(self.network, stories)
 
     def save(self, path: str | Path) -> Path:
         """Write the model: to a file that ends in .safetensors, or into a folder. Returns the file."""

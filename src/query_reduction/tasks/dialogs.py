@@ -23,8 +23,8 @@ from query_reduction.networks.protocol import StackedNetwork
 from query_reduction.settings import Between, check, from_json
 from query_reduction.tasks.copying import Copying
 from query_reduction.tasks.mentions import MentionLog
-from query_reduction.tasks.protocol import Parts, Scores, Task
-from query_reduction.tasks.responses import Response, score_responses
+from query_reduction.tasks.protocol import Given, Parts, Scores, Task
+from query_reduction.tasks.responses import Response, same, score_responses
 
 __all__ = ["DialogOptions", "DialogParts", "DialogTask"]
 
@@ -86,6 +86,15 @@ class DialogTask(Task):
     def score(self, networks: Sequence[StackedNetwork], stories: Sequence[Story]) -> list[Scores]:
         """Wrong responses in three measures, by task; the main one is exact match."""
         return [_scores(stories, responses) for responses in self.respond(networks, stories)]
+
+    def given(self, network: StackedNetwork, stories: Sequence[Story]) -> list[Given]:
+        """See ``Task``."""
+        asked = [(story.sentences[: question.after], question) for story in stories for question in story.questions]
+        (responses,) = self.respond([network], stories)
+        return [
+            Given(sentences, question, response, same(response, question.answer))
+            for (sentences, question), response in zip(asked, responses, strict=True)
+        ]
 
     @torch.inference_mode()
     def respond(self, networks: Sequence[StackedNetwork], dialogs: Sequence[Story]) -> list[list[str]]:

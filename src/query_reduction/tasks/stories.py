@@ -22,12 +22,13 @@ from query_reduction.networks.protocol import StackedNetwork
 from query_reduction.settings import Between, check, from_json
 from query_reduction.symmetry import NameReader, Renamer, Symmetries, discover
 from query_reduction.tasks.answers import error_by_task, evaluate, percent_wrong
-from query_reduction.tasks.protocol import Parts, Scores, Task
+from query_reduction.tasks.protocol import Given, Parts, Scores, Task
 from query_reduction.tasks.reading import Reader, Reading, Understood, as_sentences
 
 __all__ = ["Answer", "StoryOptions", "StoryParts", "StoryTask"]
 
 _RUNNERS_UP = 3
+_BATCH = 256
 _TOLD_AGAIN = 10
 """How often stories are told in other words to find all words and answers there can be."""
 
@@ -137,6 +138,24 @@ class StoryTask(Task):
             ranked = [(each.name_back(names[index]), value) for value, index in zip(values, indices, strict=True)]
             answers.append(Answer(ranked[0][0], ranked[0][1], tuple(ranked[1:]), **each.reading()))
         return answers
+
+    @torch.inference_mode()
+    def given(self, network: StackedNetwork, stories: Sequence[Story]) -> list[Given]:
+        """See ``Task``."""
+        told = [split_story(story) for story in stories] if self.options.writing == "any" else stories
+        asked = [(story.sentences[: question.after], question) for story in told for question in story.questions]
+        understood = [self.reader.understand(sentences, question.text) for sentences, question in asked]
+        read = [each.as_story(question) for each, (_, question) in zip(understood, asked, strict=True)]
+        questions = encode_stories(read, self.vocabulary, self.options.memory)
+        best = np.zeros(len(questions), np.int64)
+        for part, batch in questions.batches(_BATCH):
+            best[part] = network.scores(batch)[0].argmax(1).numpy()
+        return [
+            Given(sentences, question, each.name_back(self.vocabulary.answers[number]), right)
+            for (sentences, question), each, number, right in zip(
+                asked, understood, best.tolist(), (best == questions.answers).tolist(), strict=True
+            )
+        ]
 
     def describe(self) -> list[str]:
         """Which words may stand for each other."""
