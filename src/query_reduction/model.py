@@ -130,7 +130,7 @@ class DialogModel(Model):
 
     def explain_dialog(self, dialog: Story) -> Trace:
         """What the network did with a dialog, as it reads it, at the last question."""
-        return trace_answer(self.network, self.task, self.task.story(dialog), endings=False)
+        return trace_answer(self.network, self.task, self.task.story(self.task.understand(dialog)), endings=False)
 
     def with_knowledge(self, rows: Sequence[tuple[str, str, str]]) -> DialogModel:
         """The same model for conversations about another knowledge base."""

@@ -88,6 +88,7 @@ class ChatMessage(_Message):
     """What the system says, and the whole conversation, to be sent back with the next request."""
 
     said: list[SaidMessage]
+    advice: list[str] = Field(description="what the user may do now, where the conversation would not go on by itself")
     sentences: list[str]
     turns: list[Turn]
     shares: list[float] = Field(description="how much each sentence contributed to the last response")
