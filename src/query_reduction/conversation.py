@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import takewhile
 
 from query_reduction.data.dialog import SILENCE, format_dialogs
@@ -16,7 +16,7 @@ from query_reduction.tasks.responses import Response
 
 __all__ = ["Said", "Session"]
 
-_MOST_IN_A_ROW = 5
+_MOST_IN_A_ROW = 8
 """The system never speaks more often than this without waiting for the user."""
 
 
@@ -57,11 +57,12 @@ class Session:
             if text == SILENCE and self._offered_before(response.text):
                 yield Said(None, advice=("that was the last one that fits", *self._changes(self._last_call())))
                 return
+            wished = self._wished_before(text, response.text)
             said = self._record(text, response)
-            yield said
-            if not self.model.task.goes_on_after(response.text, rows=bool(said.rows)):
+            yield replace(said, advice=(f"you said {wished}",)) if wished else said
+            if not wished and not self.model.task.goes_on_after(response.text, rows=bool(said.rows)):
                 return
-            text = SILENCE
+            text = wished or SILENCE
 
     def story(self) -> Story:
         """The conversation so far."""
@@ -103,6 +104,17 @@ class Session:
         if self.questions or heard == SILENCE or hearing.greeting is None or hearing.only_greets(heard):
             return False
         return self._respond(heard).text == self._respond(hearing.greeting).text
+
+    def _wished_before(self, text: str, response: str) -> str:
+        """What the user has said already of what the system asks for now, if it has not asked for it before."""
+        kind = self.model.task.asks.get(response)
+        if kind is None or any(turn.answer == response for turn in self.questions):
+            return ""
+        hearing = self.model.task.hearing
+        said = (
+            hearing.wishes(hearing.hear(told).text) for told in (text, *(turn.text for turn in self.questions[::-1]))
+        )
+        return next((wishes[kind] for wishes in said if kind in wishes), "")
 
     def _last_call(self) -> str:
         return next((turn.answer for turn in reversed(self.questions) if _is_call(turn.answer)), "")

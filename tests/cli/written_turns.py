@@ -1,14 +1,15 @@
 """Bookings as people write them: what they say, turn by turn, and the place they must end up with.
 
 Greetings, capitals, commas, numerals, refusals and changes of mind; and wishes that nothing fits, where the talk must
-end with what to change. Written before the rules of ``tasks.utterances`` were tried on them, except where said.
+end with what to change. What stands in brackets is said only if the system asks whether there is anything else to
+update. ``SECOND`` was written when the rules of ``tasks.utterances`` worked on ``FIRST``, to see what they miss.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["BOOKINGS", "NOTHING_FITS", "Written"]
+__all__ = ["FIRST", "NOTHING_FITS", "SECOND", "Written"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,13 +24,21 @@ def _place(cuisine: str, location: str, price: str, rating: int) -> str:
     return f"resto_{location}_{price}_{cuisine}_{rating}stars"
 
 
-BOOKINGS = (
+FIRST = (
     Written(
         ("Hello!", "Can you book a table in Paris, for 4, with Spanish food, cheap please?", "Great, I love that!"),
         _place("spanish", "paris", "cheap", 8),
     ),
     Written(
-        ("Hi there.", "I'd like to book a table.", "Italian.", "In Rome.", "For 2 people.", "Cheap, please.", "Perfect."),
+        (
+            "Hi there.",
+            "I'd like to book a table.",
+            "Italian.",
+            "In Rome.",
+            "For 2 people.",
+            "Cheap, please.",
+            "Perfect.",
+        ),
         _place("italian", "rome", "cheap", 8),
     ),
     Written(
@@ -53,7 +62,13 @@ BOOKINGS = (
         _place("french", "paris", "moderate", 8),
     ),
     Written(
-        ("Good evening,", "could I get a table for 2 in London?", "French, please.", "an expensive one", "Yes, please!"),
+        (
+            "Good evening,",
+            "could I get a table for 2 in London?",
+            "French, please.",
+            "an expensive one",
+            "Yes, please!",
+        ),
         _place("french", "london", "expensive", 8),
     ),
     Written(
@@ -62,7 +77,7 @@ BOOKINGS = (
             "Can you make a restaurant reservation in Paris for 4 people with Italian food in a moderate price range?",
             "Actually, I would prefer Spanish food.",
             "Cheap instead.",
-            "No",
+            "(No)",
             "Let's do it",
         ),
         _place("spanish", "paris", "cheap", 8),
@@ -77,7 +92,15 @@ BOOKINGS = (
         _place("indian", "rome", "cheap", 5),
     ),
     Written(
-        ("hi", "may i have a table in madrid", "indian food please", "for 8", "cheap", "Do you have something else?", "ok"),
+        (
+            "hi",
+            "may i have a table in madrid",
+            "indian food please",
+            "for 8",
+            "cheap",
+            "Do you have something else?",
+            "ok",
+        ),
         _place("indian", "madrid", "cheap", 7),
     ),
     Written(
@@ -90,7 +113,7 @@ BOOKINGS = (
             "I would like to book a table for 6 in London with Indian food in a moderate price range",
             "Instead could it be in Rome?",
             "And cheap, please.",
-            "No, thank you",
+            "(No, thank you)",
             "Great!",
         ),
         _place("indian", "rome", "cheap", 7),
@@ -120,7 +143,7 @@ BOOKINGS = (
             "Hello",
             "Please book me a table in Paris for 6 people, Indian, cheap",
             "Actually, could it be in Rome instead?",
-            "No.",
+            "(No.)",
             "Perfect, thanks.",
         ),
         _place("indian", "rome", "cheap", 7),
@@ -135,12 +158,19 @@ BOOKINGS = (
     ),
     Written(
         # The only place that fits is refused, so a wish is changed.
-        ("Hi", "Can you book a table for 8 in London with Spanish food, cheap?", "No", "Rome, moderate", "no", "Great!"),
+        (
+            "Hi",
+            "Can you book a table for 8 in London with Spanish food, cheap?",
+            "No",
+            "Rome, moderate",
+            "(no)",
+            "Yes!",
+        ),
         _place("spanish", "rome", "moderate", 8),
     ),
     Written(
         # Nothing fits at first.
-        ("Hi", "A table for 4 in Paris with French food, cheap", "Spanish then", "no", "I love that"),
+        ("Hi", "A table for 4 in Paris with French food, cheap", "Spanish then", "(no)", "I love that"),
         _place("spanish", "paris", "cheap", 8),
     ),
     Written(
@@ -153,6 +183,89 @@ BOOKINGS = (
     ),
 )
 """Dialogs that end in a booking."""
+
+SECOND = (
+    Written(
+        (
+            "Good afternoon!",
+            "We're looking for a place to eat in Rome.",
+            "Four of us.",
+            "British.",
+            "Cheap.",
+            "Sounds good!",
+        ),
+        _place("british", "rome", "cheap", 8),
+    ),
+    Written(
+        ("hi, i want to book a table for two people in london", "french", "expensive", "nope", "ok fine"),
+        _place("french", "london", "expensive", 5),
+    ),
+    Written(
+        ("Hello, my name is Anna.", "A table for 6 in Madrid", "French cuisine, please", "Expensive", "I'll take it"),
+        _place("french", "madrid", "expensive", 8),
+    ),
+    Written(
+        ("Can I have Indian food in Madrid tonight?", "There are 8 of us", "cheap please", "Yes!"),
+        _place("indian", "madrid", "cheap", 8),
+    ),
+    Written(
+        ("Hi", "Do you have a table for 4 in Paris?", "Anything but... no, Spanish.", "A cheap one.", "Perfect!"),
+        _place("spanish", "paris", "cheap", 8),
+    ),
+    Written(
+        (
+            "Hello",
+            "Book a table in Bombay for 6, Italian, moderate.",
+            "No, not Italian. Spanish!",
+            "(no)",
+            "Let's do it.",
+        ),
+        _place("spanish", "bombay", "moderate", 7),
+    ),
+    Written(
+        ("Hey there", "table for 8, paris, french food, moderate prices", "something else please", "great"),
+        _place("french", "paris", "moderate", 7),
+    ),
+    Written(
+        ("Hello", "I'm looking for a cheap Italian restaurant in Rome", "2", "I don't like that.", "It's perfect"),
+        _place("italian", "rome", "cheap", 5),
+    ),
+    Written(
+        (
+            "hi",
+            "a table for four in madrid with italian food in an expensive price range",
+            "sorry, make that French and cheap",
+            "(no)",
+            "i love that",
+        ),
+        _place("french", "madrid", "cheap", 8),
+    ),
+    Written(
+        ("Good day.", "I need a table.", "Spanish food, I think.", "Rome, please.", "6.", "Expensive.", "Let's do it"),
+        _place("spanish", "rome", "expensive", 7),
+    ),
+    Written(
+        ("Hello!", "Table for 2 in Bombay with French food.", "Moderate.", "No.", "No!", "Okay, that's great."),
+        _place("french", "bombay", "moderate", 6),
+    ),
+    Written(
+        ("hi", "british food in london for 8, expensive", "What is the address?", "no", "it's perfect"),
+        _place("british", "london", "expensive", 7),
+    ),
+    Written(
+        ("Hi!", "Italian restaurant in London for eight", "expensive", "Actually for 6, and cheap.", "(No.)", "Great!"),
+        _place("italian", "london", "cheap", 6),
+    ),
+    Written(
+        ("Hello", "I'd like Thai food in Tokyo for 2, cheap", "Instead, Italian in Rome.", "(no)", "I love that"),
+        _place("italian", "rome", "cheap", 8),
+    ),
+    Written(
+        ("Hello hello", "May I reserve a table for 8 people in Rome? French, cheap.", "no thanks", "yes"),
+        _place("french", "rome", "cheap", 6),
+    ),
+)
+"""More of them."""
 
 NOTHING_FITS = (
     Written(("Hello!", "I'd like a table for 4 in Paris, French food, cheap.")),

@@ -40,7 +40,7 @@ class Partner:
         said = []
         advice: list[str] = []
         for one in session.say(request.text):
-            advice += one.advice
+            advice = list(one.advice)
             if one.response is not None:
                 said.append(
                     {

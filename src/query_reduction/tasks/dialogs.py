@@ -24,7 +24,7 @@ from query_reduction.networks.protocol import StackedNetwork
 from query_reduction.settings import Between, check, from_json
 from query_reduction.tasks.copying import Copying
 from query_reduction.tasks.mentions import MentionLog
-from query_reduction.tasks.phrases import Phrase, learn_phrases, phrases_from_json, phrases_to_json
+from query_reduction.tasks.phrases import Phrase, learn_asks, learn_phrases, phrases_from_json, phrases_to_json
 from query_reduction.tasks.protocol import Given, Parts, Scores, Task
 from query_reduction.tasks.responses import Response, same, score_responses
 from query_reduction.tasks.utterances import Hearing, understood
@@ -32,6 +32,8 @@ from query_reduction.tasks.utterances import Hearing, understood
 __all__ = ["DialogOptions", "DialogParts", "DialogTask"]
 
 _BATCH = 256
+_LEARNED = ("names", "goes_on", "phrases", "asks")
+"""What a model file has beside the options."""
 _TRIED = 5
 """How many of the best responses are tried, until one can be said."""
 
@@ -74,6 +76,8 @@ class DialogTask(Task):
     """(What is said, whether rows came after it): responses after which users were mostly silent."""
     phrases: Mapping[str, Phrase] = field(default_factory=dict)
     """How users say names, by their kinds."""
+    asks: Mapping[str, str] = field(default_factory=dict)
+    """Responses that ask for a name, and its kind."""
 
     @cached_property
     def hearing(self) -> Hearing:
@@ -184,16 +188,18 @@ class DialogTask(Task):
             "names": names,
             "goes_on": sorted(map(list, self.goes_on)),
             "phrases": phrases_to_json(self.phrases),
+            "asks": dict(self.asks),
         }
 
     @staticmethod
     def from_json(values: Mapping[str, Any], vocabulary: Vocabulary) -> DialogTask:
         """What ``as_json`` gave."""
-        options = {name: value for name, value in values.items() if name not in ("names", "goes_on", "phrases")}
+        options = {name: value for name, value in values.items() if name not in _LEARNED}
         copying = Copying.from_json(values["names"]) if values["names"] else None
         goes_on = frozenset((str(said), bool(rows)) for said, rows in values["goes_on"])
         phrases = phrases_from_json(values.get("phrases", {}))
-        return DialogTask(vocabulary, from_json(DialogOptions, options), copying, goes_on, phrases)
+        asks = {str(response): str(kind) for response, kind in values.get("asks", {}).items()}
+        return DialogTask(vocabulary, from_json(DialogOptions, options), copying, goes_on, phrases, asks)
 
 
 @dataclass(frozen=True)
@@ -222,8 +228,12 @@ class DialogParts(Parts):
             # Only candidates that say what training says, if with other names: the rest cannot be learned.
             said = {cut(answer)[0] for answer in answers}
             answers |= {candidate for candidate in self.candidates if cut(candidate)[0] in said}
-        phrases = learn_phrases(question.text for story in train for question in story.questions)
-        return replace(unready, vocabulary=replace(words, answers=tuple(sorted(answers))), phrases=phrases)
+        return replace(
+            unready,
+            vocabulary=replace(words, answers=tuple(sorted(answers))),
+            phrases=learn_phrases(question.text for story in train for question in story.questions),
+            asks=learn_asks(train),
+        )
 
     def tests(self) -> Iterator[tuple[str, list[Story]]]:
         """The test, and the one with names never seen in training."""

@@ -11,12 +11,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["EDGE", "Phrase", "learn_phrases", "phrases_from_json", "phrases_to_json"]
+from query_reduction.data.stories import Story
+
+__all__ = ["EDGE", "Phrase", "learn_asks", "learn_phrases", "phrases_from_json", "phrases_to_json"]
 
 EDGE = ""
 """Beside the first and the last word."""
 _SHARE = 0.5
 """A phrase grows by a word as long as more than this share of what is left of its occurrences has that word there."""
+_SURE = 0.8
+"""So large a share of what users say next must name one kind for a response to ask for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +51,19 @@ def learn_phrases(utterances: Iterable[str]) -> dict[str, Phrase]:
         )
         for kind, found in places.items()
     }
+
+
+def learn_asks(dialogs: Iterable[Story]) -> dict[str, str]:
+    """The responses that ask for a name and its kind, from dialogs with kinds for names: users mostly give one next."""
+    followed: Counter[str] = Counter()
+    given: Counter[tuple[str, str]] = Counter()
+    for dialog in dialogs:
+        for question, following in zip(dialog.questions, dialog.questions[1:], strict=False):
+            followed[question.answer] += 1
+            kinds = {word for word in following.text.split() if _is_kind(word)}
+            if len(kinds) == 1:
+                given[question.answer, kinds.pop()] += 1
+    return {response: kind for (response, kind), count in given.items() if count > _SURE * followed[response]}
 
 
 def _grow(places: Sequence[tuple[list[str], int]], step: int) -> list[str]:

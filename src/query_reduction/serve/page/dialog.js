@@ -2,12 +2,14 @@
 
 import { RefusedError, element, get, percent, post } from "./api.js";
 
-const OPENINGS = ["hello", "can you book a table", "i love italian food", "in paris please", "i don't care", "no", "thank you"];
+const OPENINGS = ["hello", "can you book a table", "Italian food, please.", "In Paris.", "for 4", "cheap", "no", "I love that!", "thank you"];
 const SHOWN = 60; // places drawn at once; the search box finds the others
 
 const isCall = (said) => said.text.startsWith("api_call ");
 // A call that finds nothing may give one row that says so; it names no place.
 const placesOf = (said) => new Set(said.rows.map((row) => row.split(" ")[0]).filter((name) => name !== "api_call"));
+
+const advised = (lines) => lines.map((line) => element("li", { class: "warn" }, line));
 
 export class DialogTab {
   constructor(panel, showProblem) {
@@ -77,7 +79,11 @@ export class DialogTab {
     this.input.focus({ preventScroll: true });
   }
 
-  draw({ said, sentences, turns, shares }) {
+  draw({ said, advice, sentences, turns, shares }) {
+    if (!turns.length) {
+      this.log.replaceChildren(...advised(advice));
+      return;
+    }
     const spokenNow = said.length;
     const details = new Map(said.map((one, place) => [turns.length - spokenNow + place, one]));
     this.spoken = turns.map((turn, place) => details.get(place) ?? this.spoken[place]);
@@ -93,14 +99,14 @@ export class DialogTab {
       const notes = [`${percent(one.confidence)} sure`];
       const places = placesOf(one).size;
       if (places) notes.push(`${places} ${places === 1 ? "place" : "places"} found`);
-      else if (isCall(one)) notes.push("the knowledge base has nothing like that");
+      else if (isCall(one)) notes.push("nothing found");
       if (number === turns.length - 1 && one.unknown_words.length) notes.push(`never seen: ${one.unknown_words.slice(0, 8).join(", ")}`);
       const silent = turn.text === "<SILENCE>";
       return [
         ...(silent ? [] : [bubble("user", turn.text, turn.after, [])]),
         bubble("bot", turn.answer, turn.after + 1, notes),
       ];
-    }));
+    }), ...advised(advice));
     for (const one of said) {
       if (isCall(one)) this.found = placesOf(one);
     }
