@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from query_reduction.data.stories import Story
 from query_reduction.errors import InputError
 
-__all__ = ["NO_WORD", "UNKNOWN_WORD", "Vocabulary", "split_words"]
+__all__ = ["NO_WORD", "UNKNOWN_WORD", "Tokens", "Vocabulary", "split_words"]
 
 NO_WORD = 0
 UNKNOWN_WORD = 1
@@ -21,9 +21,16 @@ _LONGEST = 1_000_000
 _WORD = re.compile(r"\w+")
 
 
-def split_words(text: str, tokens: Literal["words", "spaces"]) -> list[str]:
-    """The words of a text: runs of letters, digits and underscores, or (dialogs) whatever stands between spaces."""
-    return _WORD.findall(text) if tokens == "words" else text.lower().split()
+Tokens = Literal["words", "lower", "spaces"]
+"""What counts as a word: runs of letters, digits and underscores as they are written or in small letters, or (dialogs)
+whatever stands between spaces, in small letters."""
+
+
+def split_words(text: str, tokens: Tokens) -> list[str]:
+    """The words of a text."""
+    if tokens == "spaces":
+        return text.lower().split()
+    return _WORD.findall(text if tokens == "words" else text.lower())
 
 
 @dataclass(frozen=True)
@@ -34,10 +41,10 @@ class Vocabulary:
     answers: tuple[str, ...]
     longest_sentence: int
     """Number of words of the longest sentence or question it was made from."""
-    tokens: Literal["words", "spaces"] = "words"
+    tokens: Tokens = "words"
 
     @staticmethod
-    def from_stories(stories: Iterable[Story], tokens: Literal["words", "spaces"] = "words") -> Vocabulary:
+    def from_stories(stories: Iterable[Story], tokens: Tokens = "words") -> Vocabulary:
         """All words and answers of these stories, in alphabetical order so that file order does not matter."""
         texts: set[str] = set()
         answers: set[str] = set()
@@ -58,8 +65,10 @@ class Vocabulary:
             if len(set(texts)) != len(texts) or not all(isinstance(text, str) for text in texts):
                 raise InputError("words and answers must be texts, each once")
         longest, tokens = values["longest_sentence"], values["tokens"]
-        if not isinstance(longest, int) or not 1 <= longest <= _LONGEST or tokens not in ("words", "spaces"):
-            raise InputError("longest_sentence must be a whole number from 1 on, tokens either words or spaces")
+        if not isinstance(longest, int) or not 1 <= longest <= _LONGEST or tokens not in get_args(Tokens):
+            raise InputError(
+                f"longest_sentence must be a whole number from 1 on, tokens one of {', '.join(get_args(Tokens))}"
+            )
         return Vocabulary(words, answers, longest, tokens)
 
     @property

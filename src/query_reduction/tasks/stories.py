@@ -31,6 +31,8 @@ class StoryOptions:
     """Read only the last so many sentences of a story; 0 reads all."""
     vocabulary: Literal["train", "all"] = "train"
     """Words from the training part only, or from all parts as in the original."""
+    case: Literal["kept", "lower"] = "kept"
+    """Tell Gertrude from gertrude as the original does, or read everything in small letters as most others do."""
 
     def __post_init__(self) -> None:
         check(self)
@@ -115,7 +117,7 @@ class StoryParts(Parts):
     def learn(self, options: StoryOptions) -> StoryTask:
         """The words and answers of the training part (or of all parts)."""
         known = self.train if options.vocabulary == "train" else [*self.train, *self.dev, *self.test]
-        return StoryTask(Vocabulary.from_stories(known), options)
+        return StoryTask(Vocabulary.from_stories(known, "words" if options.case == "kept" else "lower"), options)
 
 
 def as_story(sentences: Sequence[str], question: str) -> Story:
