@@ -9,7 +9,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from query_reduction.networks.protocol import uniform, zeros
-from query_reduction.networks.recurrent import RecurrentConfig, RecurrentReader
+from query_reduction.networks.recurrent import RECIPE, RecurrentConfig, RecurrentReader
 from query_reduction.networks.registry import register
 
 __all__ = ["GRUConfig", "GRUNetwork"]
@@ -20,7 +20,7 @@ class GRUConfig(RecurrentConfig):
     """The GRU reader."""
 
 
-@register("gru", GRUConfig, "a gated recurrent unit that reads sentences or words")
+@register("gru", GRUConfig, "a gated recurrent unit that reads sentences or words", recipe=RECIPE)
 class GRUNetwork(RecurrentReader):
     """A stack of GRU readers."""
 
