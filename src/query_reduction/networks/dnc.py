@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import reduce
 from typing import Annotated, Any, NamedTuple
 
 import torch
@@ -21,7 +22,7 @@ from torch.nn import functional
 from query_reduction.data.batch import Batch
 from query_reduction.data.vocabulary import Vocabulary
 from query_reduction.networks.heads import HeadConfig, build_head
-from query_reduction.networks.layers import LayerNorm, Linear, at_end, dropout, glorot, look_up, wordless
+from query_reduction.networks.layers import LayerNorm, Linear, dropout, glorot, look_up, wordless
 from query_reduction.networks.protocol import Seeds, StackedNetwork, normal, zeros
 from query_reduction.networks.recurrent import word_sequence
 from query_reduction.networks.registry import register
@@ -72,10 +73,20 @@ class DNCConfig:
         check(self)
 
 
+class _State(NamedTuple):
+    """The state of the controller between two words."""
+
+    cell: Float[Tensor, "restart batch dim"]
+    output: Float[Tensor, "restart batch reads_and_dim"]
+    """What the heads read, and the controller's own output h."""
+
+
 class _Memory(NamedTuple):
-    """The state of the memory between two words; every tensor begins with restart and batch."""
+    """The state of the memory between two words."""
 
     rows: Float[Tensor, "restart batch slot width"]
+    shrinking: Float[Tensor, "restart batch 1 slot"]
+    """1 over the length of each row, needed for the reading of this step and the writing of the next."""
     usage: Float[Tensor, "restart batch slot"]
     writing: Float[Tensor, "restart batch slot"]
     """The last write weighting w^w."""
@@ -109,11 +120,11 @@ class DifferentiableNeuralComputer(StackedNetwork):
         self.declare("input_weight", (config.word_dimension, 4 * d), glorot(inputs, d))
         self.declare("state_weight", (reads + d, 4 * d), glorot(inputs, d))
         self.declare("bias", (4 * d,), zeros, decay_uses=0)
-        # Read keys, write key, write vector, erase vector; strengths; free, allocation and write gates; read modes.
-        per_head = 1 + 1 + (3 if config.links else 0)
-        self._sizes = [reads, config.width, config.width, config.width, config.heads, 1, config.heads, 1, 1]
-        self._sizes += [3 * config.heads] if config.links else []
-        assert sum(self._sizes) == reads + 3 * config.width + 3 + per_head * config.heads
+        # Keys and strengths of the writing head and the reading heads, write and erase vector, gates, read modes.
+        keys = 1 + config.heads
+        self._sizes = [keys * config.width, keys, config.width, config.width, config.heads, 1, 1]
+        if config.links:
+            self._sizes.append(3 * config.heads)
         self.interface = Linear(seeds, d, sum(self._sizes))
         if config.normalised:
             self.interface_norm = LayerNorm(seeds, sum(self._sizes))
@@ -132,85 +143,101 @@ class DifferentiableNeuralComputer(StackedNetwork):
         """The controller's output and what the heads read, after each question's last word."""
         d = self.config.dimension
         words, lengths = word_sequence(batch)
-        x = look_up(self.embedding, words)
-        restarts, questions, time, _ = x.shape
+        # The longest first, so that at every step those still to be read stand side by side.
+        order = lengths.argsort(descending=True, stable=True)
+        reading = (lengths.unsqueeze(1) > torch.arange(words.shape[1])).sum(0).tolist()
+        x = look_up(self.embedding, words[order])
         # What depends on the words alone is one product for all steps.
         projected = torch.baddbmm(self.bias.unsqueeze(1), x.flatten(1, 2), self.input_weight)
-        reads_and_h = x.new_zeros(restarts, questions, self.state_weight.shape[1])
-        cell = x.new_zeros(restarts, questions, d)
+        steps = projected.view(*x.shape[:3], 4 * d).unbind(2)
+        state = _State(x.new_zeros(*x.shape[:2], d), x.new_zeros(*x.shape[:2], self.state_weight.shape[1]))
         memory = self._empty(x)
-        outputs = []
-        for step in projected.view(restarts, questions, time, 4 * d).unbind(2):
-            i, f, o, n = torch.baddbmm(step, reads_and_h, self.state_weight).chunk(4, dim=2)
-            cell = torch.addcmul(torch.sigmoid(f + 1) * cell, torch.sigmoid(i), torch.tanh(n))
-            h = torch.sigmoid(o) * torch.tanh(cell)
-            memory, reads = self._access(memory, h)
-            reads_and_h = torch.cat((reads, h), dim=2)
-            outputs.append(reads_and_h)
-        states = torch.stack(outputs, dim=2) if outputs else reads_and_h.unsqueeze(2)[:, :, :0]
-        reads, h = at_end(states, lengths).split((self.config.heads * self.config.width, d), dim=2)
+        ended = []
+        for step, left in zip(steps, reading, strict=True):
+            if left < state.cell.shape[1]:
+                ended.append(state.output[:, left:])
+                state = _State(*(part[:, :left] for part in state))
+                memory = _Memory(*(part[:, :left].contiguous() for part in memory))
+            state, memory = self._step(step[:, :left], state, memory)
+        ended.append(state.output)
+        output = torch.cat(ended[::-1], dim=1).index_select(1, order.argsort())
+        reads, h = output.split((self.config.heads * self.config.width, d), dim=2)
         if self.noisy and self.training:
             h = dropout(h, self.config.bypass_dropout, self.noise)
         return torch.cat((h, reads), dim=2)
 
+    def _step(self, word: Tensor, state: _State, memory: _Memory) -> tuple[_State, _Memory]:
+        """The controller, an LSTM that sees the word and what was read before, then the memory."""
+        i, f, o, n = torch.baddbmm(word, state.output, self.state_weight).chunk(4, dim=2)
+        cell = torch.addcmul(torch.sigmoid(f + 1) * state.cell, torch.sigmoid(i), torch.tanh(n))
+        h = torch.sigmoid(o) * torch.tanh(cell)
+        memory, reads = self._access(memory, h)
+        return _State(cell, torch.cat((reads, h), dim=2)), memory
+
     def _empty(self, like: Tensor) -> _Memory:
-        c, most = self.config, like.shape[:2]
-        one = like.new_zeros(*most, c.slots)
-        links = like.new_zeros(*most, c.slots, c.slots) if c.links else like.new_zeros(*most, 0, 0)
-        return _Memory(
-            like.new_zeros(*most, c.slots, c.width), one, one, like.new_zeros(*most, c.heads, c.slots), one, links
-        )
+        c, stack = self.config, like.shape[:2]
+        rows, none = like.new_zeros(*stack, c.slots, c.width), like.new_zeros(*stack, c.slots)
+        links = like.new_zeros(*stack, c.slots, c.slots) if c.links else like.new_zeros(*stack, 0, 0)
+        return _Memory(rows, _shrinking(rows), none, none, like.new_zeros(*stack, c.heads, c.slots), none, links)
 
     def _access(self, memory: _Memory, h: Tensor) -> tuple[_Memory, Float[Tensor, "restart batch reads"]]:
         """Write once, then read with every head."""
         c = self.config
         told = self.interface(h)
         parts = (self.interface_norm(told) if c.normalised else told).split(self._sizes, dim=2)
-        read_keys, write_key, write_vector, erase, read_strengths, write_strength = parts[:6]
-        free, allocation_gate, write_gate = (torch.sigmoid(part) for part in parts[6:9])
+        keys, write_vector, erase = _sharpened(parts[0], parts[1]), parts[2].unsqueeze(2), parts[3].unsqueeze(2)
+        free, allocation_gate, write_gate = (torch.sigmoid(part) for part in parts[4:7])
 
         # ψ = Π_i (1 - f^i w^{r,i}): what no head frees; u = (u + w^w - u ∘ w^w) ∘ ψ.
-        retention = (1 - free.unsqueeze(3) * memory.reading).prod(2)
-        usage = torch.lerp(memory.usage, torch.ones_like(memory.usage), memory.writing) * retention
+        retention = reduce(torch.mul, (1 - free.unsqueeze(3) * memory.reading).unbind(2))
+        usage = (memory.usage + memory.writing * (1 - memory.usage)) * retention
         # w^w = g^w (g^a a + (1 - g^a) c^w)
-        found = _by_content(memory.rows, write_key.unsqueeze(2), write_strength).squeeze(2)
+        found = _by_content(memory.rows, memory.shrinking, keys[:, :, :1]).squeeze(2)
         writing = write_gate * torch.lerp(found, _allocation(usage), allocation_gate)
         # M = M ∘ (1 - w^w e^T) + w^w v^T
         place = writing.unsqueeze(3)
-        rows = memory.rows * (1 - place * torch.sigmoid(erase).unsqueeze(2)) + place * write_vector.unsqueeze(2)
+        rows = torch.addcmul(memory.rows, place, write_vector - memory.rows * torch.sigmoid(erase))
 
-        reading = _by_content(rows, read_keys.unflatten(2, (c.heads, c.width)), read_strengths)
+        shrinking = _shrinking(rows)
+        reading = _by_content(rows, shrinking, keys[:, :, 1:])
         links, precedence = memory.links, memory.precedence
         if c.links:
             # L_ij = (1 - w_i - w_j) L_ij + w_i p_j, none from a row to itself; p = (1 - Σ w) p + w.
-            links = (1 - place - writing.unsqueeze(2)) * links + place * precedence.unsqueeze(2)
-            links = links * (1 - torch.eye(c.slots, dtype=links.dtype))
-            precedence = (1 - writing.sum(2, keepdim=True)) * precedence + writing
-            # w^r = π_1 b + π_2 c + π_3 f, with b = L^T w^r and f = L w^r of the step before.
-            backward, content, forward = parts[9].unflatten(2, (c.heads, 3)).softmax(3).unsqueeze(3).unbind(4)
-            reading = (
-                backward * (memory.reading @ links)
-                + content * reading
-                + forward * (memory.reading @ links.transpose(2, 3))
-            )
-        return _Memory(rows, usage, writing, reading, precedence, links), (reading @ rows).flatten(2)
+            following = (place * precedence.unsqueeze(2)) * (1 - torch.eye(c.slots, dtype=rows.dtype))
+            links = torch.addcmul(following, (1 - place) - writing.unsqueeze(2), links)
+            precedence = torch.addcmul(writing, 1 - writing.sum(2, keepdim=True), precedence)
+            # w^r = π_1 b + π_2 c + π_3 f, with b = L^T w^r and f = L w^r, w^r of the step before.
+            modes = parts[7].unflatten(2, (c.heads, 3)).softmax(3)
+            backward, forward = memory.reading @ links, memory.reading @ links.transpose(2, 3)
+            reading = modes[..., :1] * backward + modes[..., 1:2] * reading + modes[..., 2:] * forward
+        return _Memory(rows, shrinking, usage, writing, reading, precedence, links), (reading @ rows).flatten(2)
+
+
+def _sharpened(
+    keys: Float[Tensor, "restart batch all_widths"], strengths: Float[Tensor, "restart batch head"]
+) -> Float[Tensor, "restart batch head width"]:
+    """β k / |k|, with β = 1 + log(1 + e^x)."""
+    each = keys.unflatten(2, (strengths.shape[2], -1))
+    strength = (1 + functional.softplus(strengths)).unsqueeze(3)
+    sharpened: Tensor = each * (strength * (each.square().sum(3, keepdim=True) + _LEAST).rsqrt())
+    return sharpened
+
+
+def _shrinking(rows: Float[Tensor, "restart batch slot width"]) -> Float[Tensor, "restart batch 1 slot"]:
+    return (rows.square().sum(3) + _LEAST).rsqrt().unsqueeze(2)
 
 
 def _by_content(
     rows: Float[Tensor, "restart batch slot width"],
+    shrinking: Float[Tensor, "restart batch 1 slot"],
     keys: Float[Tensor, "restart batch head width"],
-    strengths: Float[Tensor, "restart batch head"],
 ) -> Float[Tensor, "restart batch head slot"]:
-    """C(M, k, β)[i] ∝ exp(β cos(k, M[i])), with β = 1 + log(1 + e^x)."""
-    lengths = rows.square().sum(3).add(_LEAST).sqrt().unsqueeze(2)
-    key_lengths = keys.square().sum(3, keepdim=True).add(_LEAST).sqrt()
-    cosine = keys @ rows.transpose(2, 3) / (lengths * key_lengths)
-    return ((1 + functional.softplus(strengths)).unsqueeze(3) * cosine).softmax(3)
+    """C(M, k, β)[i] ∝ exp(β cos(k, M[i])), the keys made long by their strength."""
+    return ((keys @ rows.transpose(2, 3)) * shrinking).softmax(3)
 
 
 def _allocation(usage: Float[Tensor, "restart batch slot"]) -> Float[Tensor, "restart batch slot"]:
     """a[φ_j] = (1 - u[φ_j]) Π_{i<j} u[φ_i], φ the slots from the freest to the fullest."""
     ordered, order = (_LEAST + (1 - _LEAST) * usage).sort(dim=2, stable=True)
-    fuller = ordered.cumprod(2)
-    before = torch.cat((torch.ones_like(fuller[:, :, :1]), fuller[:, :, :-1]), dim=2)
+    before = functional.pad(ordered.cumprod(2)[:, :, :-1], (1, 0), value=1.0)
     return torch.zeros_like(usage).scatter(2, order, (1 - ordered) * before)

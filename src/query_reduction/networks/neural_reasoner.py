@@ -59,6 +59,14 @@ class NeuralReasonerConfig:
         check(self)
 
 
+class _Meeting(Linear):
+    """One layer of the network in which question and fact meet."""
+
+    def forward(self, x: Float[Tensor, "restart *rows in"]) -> Float[Tensor, "restart *rows out"]:
+        """tanh(x W + b)."""
+        return torch.tanh(super().forward(x))
+
+
 @register("neural-reasoner", NeuralReasonerConfig, "the Neural Reasoner: the question meets each fact, then pooling")
 class NeuralReasoner(StackedNetwork):
     """A stack of Neural Reasoners."""
@@ -74,14 +82,12 @@ class NeuralReasoner(StackedNetwork):
         d = config.dimension
         self.declare("embedding", (vocabulary.size, d), wordless(normal(0.3)))
         self.encoder = GRU(seeds, d, d)
-        last = config.layers - 1
         # The facts that leave the last layer are not asked for.
         self.meetings = nn.ModuleList(
-            nn.ModuleList(
-                Linear(seeds, 2 * d, d if layer == last and depth == config.depth - 1 else 2 * d)
-                for depth in range(config.depth)
+            nn.Sequential(
+                *(_Meeting(seeds, 2 * d, 2 * d) for _ in range(config.depth - 1)), _Meeting(seeds, 2 * d, out)
             )
-            for layer in range(config.layers)
+            for out in (*[2 * d] * (config.layers - 1), d)
         )
         self.head = build_head(head, vocabulary, self, d)
         if config.retelling:
@@ -112,11 +118,9 @@ class NeuralReasoner(StackedNetwork):
         if facts.shape[2] == 0:
             return torch.zeros_like(q)
         inside = present(batch.lengths, facts.shape[2])
-        for layers in self.meetings:
+        for meeting in self.meetings:
             # [q_k; f_k] = DNN([q; f_k]) for every fact k.
-            met = torch.cat((q.unsqueeze(2).expand_as(facts), facts), dim=3)
-            for meeting in layers:
-                met = torch.tanh(meeting(met))
+            met = meeting(torch.cat((q.unsqueeze(2).expand_as(facts), facts), dim=3))
             d = self.config.dimension
             questions, facts = met[..., :d], met[..., d:]
             q, given = self._pool(questions, inside)

@@ -77,6 +77,8 @@ class UniversalTransformer(StackedNetwork):
     embedding: Float[Tensor, "restart vocabulary dim"]
     story_mask: Float[Tensor, "restart word dim"]
     question_mask: Float[Tensor, "restart word dim"]
+    halting_weight: Float[Tensor, "restart dim 1"]
+    halting_bias: Float[Tensor, "restart 1"]
     answer_weight: Float[Tensor, "restart answer dim"]
     answer_current: Float[Tensor, "restart word dim"]
     answer_match: Float[Tensor, "restart position 2 dim"]
@@ -100,9 +102,6 @@ class UniversalTransformer(StackedNetwork):
             self.declare("halting_weight", (d, 1), normal(d**-0.5))
             self.declare("halting_bias", (1,), ones, decay_uses=0)
         self.head = build_head(head, vocabulary, self, d)
-
-    halting_weight: Float[Tensor, "restart dim 1"]
-    halting_bias: Float[Tensor, "restart 1"]
 
     def scores(self, batch: Batch) -> Float[Tensor, "restart batch answer"]:
         """Scores of every answer."""
@@ -172,7 +171,8 @@ class UniversalTransformer(StackedNetwork):
         attended = self.heads_out(together.transpose(2, 3).flatten(3))
         a = self.attention_norm(state + self._drop(attended))
         transition = self.transition_out(torch.relu(self.transition_in(a)))
-        return self.transition_norm(a + self._drop(transition))
+        refined: Tensor = self.transition_norm(a + self._drop(transition))
+        return refined
 
     def _until_rest(
         self, state: Tensor, position: Tensor, inside: Tensor, recorded: list[Tensor] | None
