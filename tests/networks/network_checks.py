@@ -20,7 +20,7 @@ from query_reduction.tasks.stories import StoryOptions, StoryParts
 from query_reduction.training.recipes import Recipe
 from query_reduction.training.run import Run
 from query_reduction.training.setup import Setup
-from query_reduction.worlds import WorldOptions, generate_splits
+from query_reduction.worlds import Split, generate_splits, shortened
 
 VOCABULARY = Vocabulary(tuple("abcdefghijk"), ("w", "x", "y", "z"), 6)
 
@@ -112,9 +112,7 @@ def reads_empty_stories(config: Any) -> None:
     batch = Batch(full.words, empty, torch.zeros(4, dtype=torch.int64), full.questions, full.answers)
     assert network.scores(batch).shape == (2, 4, 4)
     network.losses(batch).sum().backward()
-    assert all(
-        parameter.grad is None or bool(parameter.grad.isfinite().all()) for parameter in network.parameters()
-    )
+    assert all(parameter.grad is None or bool(parameter.grad.isfinite().all()) for parameter in network.parameters())
     together = network.scores(full)[:, 3]
     torch.testing.assert_close(network.scores(batch)[:, 3], together)
 
@@ -136,11 +134,13 @@ def shows_how_it_reads(config: Any, layers: int) -> None:
         assert all(gate.shape[:3] == (2, 4, 7) for gate in layer.gates.values())
 
 
-def error_after_training(config: Any, recipe: dict[str, Any], sentences: int | None = None) -> float:
-    """Train on a few generated stories of task 1; the error on others, in percent."""
-    told = generate_splits(1, {"train": 1000, "test": 200}, options=WorldOptions(sentences=sentences))
-    parts = StoryParts("generated", told["train"], test=told["test"])
+def error_after_training(config: Any, recipe: dict[str, Any], task: int = 1, *, short: bool = False) -> float:
+    """Train on generated stories, made short where wanted; the error on others, in percent."""
+    told = generate_splits(task, {"train": 1000, "test": 200})
+    splits: tuple[Split, Split] = ("train", "test")
+    train, test = (list(shortened(told[split], 0)) if short else told[split] for split in splits)
+    parts = StoryParts("generated", train, test=test)
     run = Run(parts, Setup(config, StoryOptions(), changed(Recipe(), {"restarts": 2, **recipe})))
     assert run.train()
     network = run.model(run.best()).network()
-    return float(evaluate(network, run.task.encode(parts.test)).error[0])
+    return float(evaluate(network, run.task.encode(test)).error[0])

@@ -150,4 +150,4 @@ def dropout(
 ) -> Float[Tensor, "restart *rows dim"]:
     """Zero for this share of the values, the rest scaled up; the same ones in every restart."""
     kept = torch.rand(x.shape[1:], generator=noise, dtype=x.dtype) >= share
-    return x * (kept / (1 - share))
+    return x * (kept.to(x.dtype) / (1 - share))

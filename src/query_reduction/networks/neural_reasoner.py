@@ -131,7 +131,7 @@ class NeuralReasoner(StackedNetwork):
     def _pool(self, questions: Tensor, inside: Tensor) -> tuple[Tensor, Float[Tensor, "restart batch time"]]:
         """One question out of many, zero where there is none; and the share of its units that each fact gave."""
         if self.config.pooling == "mean":
-            share = (inside / inside.sum(1, keepdim=True).clamp(min=1)).to(questions.dtype)
+            share = inside.to(questions.dtype) / inside.sum(1, keepdim=True).clamp(min=1)
             return torch.einsum("rbtd,bt->rbd", questions, share), share.expand(questions.shape[0], -1, -1)
         # tanh is above -1, so what lies past the end is never the largest.
         largest = questions.masked_fill(~inside[:, :, None], -1.0).max(dim=2)

@@ -221,5 +221,5 @@ def _mean(
     x: Float[Tensor, "restart batch position dim"], inside: Bool[Tensor, "batch position"]
 ) -> Float[Tensor, "restart batch dim"]:
     """The mean over the positions there are."""
-    share = inside / inside.sum(1, keepdim=True)
-    return torch.einsum("rbpd,bp->rbd", x, share.to(x.dtype))
+    share = inside.to(x.dtype) / inside.sum(1, keepdim=True)
+    return torch.einsum("rbpd,bp->rbd", x, share)
