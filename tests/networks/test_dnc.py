@@ -65,9 +65,9 @@ def by_hand(config: DNCConfig, w: dict[str, Tensor], batch: Batch, number: int) 
         write_key, *read_keys = parts[: heads + 1]
         strengths, vector, erase, free, allocate, write, *modes = parts[heads + 1 :]
 
+        retention = torch.ones(slots, dtype=torch.float64)
         for head in range(heads):
-            usage_kept = 1 - torch.sigmoid(free[head]) * reading[head]
-            retention = usage_kept if head == 0 else retention * usage_kept
+            retention = retention * (1 - torch.sigmoid(free[head]) * reading[head])
         usage = (usage + writing - usage * writing) * retention
         gate = torch.sigmoid(allocate)
         found = content(memory, write_key, strengths[0])

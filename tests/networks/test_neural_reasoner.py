@@ -14,7 +14,8 @@ from query_reduction.data.batch import Batch
 from query_reduction.networks.neural_reasoner import RECIPE, NeuralReasonerConfig
 
 CONFIG = NeuralReasonerConfig(layers=2, depth=2, dimension=5)
-pooling = pytest.mark.parametrize("pooling", ["max", "mean"])
+MEAN = replace(CONFIG, pooling="mean")
+either = pytest.mark.parametrize("config", [CONFIG, MEAN], ids=["max", "mean"])
 
 
 def gru(w: dict[str, Tensor], name: str, x: Tensor, h: Tensor) -> Tensor:
@@ -64,9 +65,8 @@ def retelling(w: dict[str, Tensor], batch: Batch, row: int) -> Tensor:
     return total
 
 
-@pooling
-def test_equals_the_equations(pooling: str) -> None:
-    config = replace(CONFIG, pooling=pooling)
+@either
+def test_equals_the_equations(config: NeuralReasonerConfig) -> None:
     checks.equals_the_equations(config, lambda w, batch, number: scores(config, w, batch, number))
 
 
@@ -89,9 +89,8 @@ def test_loss_is_of_the_answer_and_of_what_was_told() -> None:
         torch.testing.assert_close(parameter.grad[0], weights[name].grad)
 
 
-@pooling
-def test_keeps_to_the_protocol(pooling: str) -> None:
-    config = replace(CONFIG, pooling=pooling)
+@either
+def test_keeps_to_the_protocol(config: NeuralReasonerConfig) -> None:
     checks.restarts_do_not_mix(config)
     checks.is_the_same_in_any_stack(config)
     checks.ignores_padding(config)

@@ -40,7 +40,7 @@ def step(w: dict[str, Tensor], config: UTConfig, states: list[Tensor]) -> list[T
             own = slice(head * size, (head + 1) * size)
             attention = torch.stack([query[own] @ key[own] / math.sqrt(size) for _, key, _ in parts]).softmax(0)
             heads.append(sum(weight * value[own] for weight, (_, _, value) in zip(attention, parts, strict=True)))
-        a = norm(w, "attention_norm", state + torch.cat(heads) @ w["heads_out.weight"])  # type: ignore[arg-type]
+        a = norm(w, "attention_norm", state + torch.cat(heads) @ w["heads_out.weight"])
         hidden = torch.relu(a @ w["transition_in.weight"] + w["transition_in.bias"])
         transition = hidden @ w["transition_out.weight"] + w["transition_out.bias"]
         new.append(norm(w, "transition_norm", a + transition))
