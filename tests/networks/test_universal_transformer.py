@@ -60,15 +60,20 @@ def positions(w: dict[str, Tensor], batch: Batch, number: int) -> list[Tensor]:
     return found
 
 
-def marked(states: list[Tensor], turn: int) -> list[Tensor]:
+def marked(config: UTConfig, states: list[Tensor], turn: int) -> list[Tensor]:
     d = len(states[0])
-    return [state + signal(place, d) + signal(turn, d) for place, state in enumerate(states)]
+    backward = config.count_from == "question"
+    places = reversed(range(len(states))) if backward else range(len(states))
+    return [
+        state + config.signal * (signal(place, d) + signal(turn, d))
+        for place, state in zip(places, states, strict=True)
+    ]
 
 
-def fixed(w: dict[str, Tensor], batch: Batch, number: int) -> list[Tensor]:
+def fixed(config: UTConfig, w: dict[str, Tensor], batch: Batch, number: int) -> list[Tensor]:
     states = positions(w, batch, number)
-    for turn in range(CONFIG.steps):
-        states = step(w, CONFIG, marked(states, turn))
+    for turn in range(config.steps):
+        states = step(w, config, marked(config, states, turn))
     return states
 
 
@@ -80,7 +85,7 @@ def halting(w: dict[str, Tensor], batch: Batch, number: int) -> tuple[list[Tenso
     pondered = [torch.zeros((), dtype=torch.float64) for _ in states]
     resting = [False for _ in states]
     for turn in range(HALTING.steps):
-        before = marked(states, turn)
+        before = marked(HALTING, states, turn)
         states = step(w, HALTING, before)
         for place, state in enumerate(states):
             if resting[place]:
@@ -99,13 +104,15 @@ def halting(w: dict[str, Tensor], batch: Batch, number: int) -> tuple[list[Tenso
 
 def test_equals_the_equations() -> None:
     checks.equals_the_equations(
-        CONFIG, lambda w, batch, number: w["answer_weight"] @ torch.stack(fixed(w, batch, number)).mean(0)
+        CONFIG, lambda w, batch, number: w["answer_weight"] @ torch.stack(fixed(CONFIG, w, batch, number)).mean(0)
     )
 
 
-def test_equals_the_equations_from_the_questions_position() -> None:
-    config = replace(CONFIG, answer_from="question")
-    checks.equals_the_equations(config, lambda w, batch, number: w["answer_weight"] @ fixed(w, batch, number)[-1])
+def test_equals_the_equations_seen_from_the_question() -> None:
+    config = replace(CONFIG, answer_from="question", count_from="question", signal=0.3)
+    checks.equals_the_equations(
+        config, lambda w, batch, number: w["answer_weight"] @ fixed(config, w, batch, number)[-1]
+    )
 
 
 def test_equals_the_equations_with_halting() -> None:

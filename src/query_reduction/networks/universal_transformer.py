@@ -61,6 +61,10 @@ class UTConfig:
     """What a step costs, added to the loss with halting."""
     dropout: Annotated[float, Between(0, 0.95)] = 0.1
     """Share of each sublayer's output that is left out in training."""
+    signal: Annotated[float, Between(0, 100)] = 1.0
+    """How strong the signals of position and step are beside what a position holds; 1 in the paper."""
+    count_from: Literal["start", "question"] = "start"
+    """Positions are numbered from the start of the story, as in the paper, or back from the question."""
     answer_from: Literal["mean", "question"] = "mean"
     """The answer is read from the mean of all positions, as in the paper, or from the question's."""
 
@@ -124,9 +128,11 @@ class UniversalTransformer(StackedNetwork):
         state = torch.cat((told, asked.unsqueeze(2)), dim=2)
         time = told.shape[2]
         inside = torch.cat((present(batch.lengths, time), batch.lengths.new_ones(len(batch.lengths), 1).bool()), dim=1)
-        places = torch.arange(time + 1).expand(len(batch.lengths), -1).clone()
-        places[:, -1] = batch.lengths.long()
-        position = signal(places, self.config.dimension, state.dtype)
+        ends = batch.lengths.long().unsqueeze(1)
+        places = torch.cat((torch.arange(time).expand(len(ends), -1), ends), dim=1)
+        if self.config.count_from == "question":
+            places = ends - places
+        position = self._signal(places, state.dtype)
         pondered = None
         if self.config.halting:
             state, pondered = self._until_rest(state, position, inside, recorded)
@@ -147,7 +153,10 @@ class UniversalTransformer(StackedNetwork):
 
     def _marked(self, state: Tensor, position: Tensor, step: int) -> Tensor:
         """H + P^t: every step adds the signals of the position and of the step itself."""
-        return state + position + signal(torch.tensor([step]), self.config.dimension, state.dtype)
+        return state + position + self._signal(torch.tensor([step]), state.dtype)
+
+    def _signal(self, places: Int[Tensor, "*shape"], dtype: torch.dtype) -> Float[Tensor, "*shape dim"]:
+        return self.config.signal * waves(places, self.config.dimension, dtype)
 
     def _step(
         self,
@@ -210,7 +219,7 @@ class UniversalTransformer(StackedNetwork):
         return Trace(tuple(LayerTrace({"attention": to.unsqueeze(3)}, to) for to in steps), scores)
 
 
-def signal(places: Int[Tensor, "*shape"], dimension: int, dtype: torch.dtype) -> Float[Tensor, "*shape dim"]:
+def waves(places: Int[Tensor, "*shape"], dimension: int, dtype: torch.dtype) -> Float[Tensor, "*shape dim"]:
     """sin and cos of each place at wave lengths from 2π to 20000π (Vaswani et al., 2017), side by side."""
     pairs = (dimension + 1) // 2
     angle = places.unsqueeze(-1).to(dtype) * 10000.0 ** (-torch.arange(pairs, dtype=dtype) / pairs)
