@@ -203,10 +203,29 @@ def _hold_out(
     if parts.dev:
         dev_questions = task.encode(parts.dev)
         return dev_questions, np.arange(len(questions)), np.arange(len(dev_questions))
+    wanted = min(max(1, round(len(questions) * recipe.dev_fraction)), len(questions) - 1)
     # 2 marks this use of the seed; batch orders use (seed, epoch).
-    order = np.random.default_rng((recipe.seed, 0, 2)).permutation(len(questions))
-    held_out = min(max(1, round(len(questions) * recipe.dev_fraction)), len(questions) - 1)
-    return questions, np.sort(order[held_out:]), np.sort(order[:held_out])
+    random = np.random.default_rng((recipe.seed, 0, 2))
+    if recipe.split == "question":
+        dev = random.permutation(len(questions))[:wanted]
+    else:
+        dev = _of_whole_stories(parts, wanted, random)
+    return questions, np.setdiff1d(np.arange(len(questions)), dev), np.sort(dev)
+
+
+def _of_whole_stories(parts: Parts, wanted: int, random: np.random.Generator) -> NDArray[np.int64]:
+    """All questions of so many stories that there are at least as many as wanted; one story stays for training."""
+    ends = np.cumsum([len(story.questions) for story in parts.train])
+    asked = [
+        range(end - len(story.questions), end) for story, end in zip(parts.train, ends, strict=True) if story.questions
+    ]
+    if len(asked) < 2:
+        raise InputError(f"{parts.name}: split story needs two stories with questions, not {len(asked)}")
+    found: list[int] = []
+    for number in random.permutation(len(asked))[:-1]:
+        if len(found) < wanted:
+            found.extend(asked[number])
+    return np.array(found)
 
 
 def _curves(place: Place, epoch: int) -> AbstractContextManager[CurveWriter | None]:
