@@ -71,7 +71,7 @@ def as_torch(network: RecurrentReader, restart: int) -> tuple[nn.GRU | nn.LSTM, 
         own = parameter[restart, layer][..., columns]
         return own.T if own.dim() == 2 else own
 
-    equal = {
+    equal: Equal = {
         f"{name}_l{layer}": (own, partial(part, layer=layer))
         for layer in range(layers)
         for name, own in {"weight_ih": "input_weight", "weight_hh": "state_weight", **biases}.items()

@@ -253,3 +253,13 @@ def test_one_failure_does_not_stop_the_batcher() -> None:
             assert await waiting[1] == 2
 
     asyncio.run(ask())
+
+
+def test_a_network_without_gates_answers_but_is_not_explained() -> None:
+    gru = story_model({}, "gru")
+    response = request(gru, "POST", "/api/answer", json=ASKED)
+    assert response.json()["answer"] == gru.answer(STORY, QUESTION).text
+    assert request(gru, "GET", "/api/models").json()["models"][0]["network"] == "gru"
+    refused = request(gru, "POST", "/api/trace", json=ASKED)
+    assert refused.status_code == 422
+    assert "nothing to show" in refused.json()["error"]["message"]

@@ -88,9 +88,9 @@ def test_settings_without_effect_are_errors(network: str, kind: str, setting: st
 
 
 def test_values_are_checked() -> None:
-    with pytest.raises(InputError, match="^layers must be a whole number from 1 to 64, not 65$"):
+    with pytest.raises(InputError, match=r"^layers must be a whole number from 1 to 64, not 65$"):
         setup("65r")
-    with pytest.raises(InputError, match="^restarts must be"):
+    with pytest.raises(InputError, match=r"^restarts must be"):
         setup("2r", changes={"restarts": 0})
     with pytest.raises(InputError, match="match has no effect with copying"):
         setup("2rc", kind="dialogs", changes={"match": "paper"})
