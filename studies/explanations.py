@@ -33,7 +33,7 @@ def main() -> None:
     for task in map(str, TASKS):
         saved = load_model(find_model(f"task{task}"))
         parts = load_parts(chosen.data, task)
-        scored = score_explanations(saved.network(), saved.vocabulary, parts.test)[task]
+        scored = score_explanations(saved.network(), saved.task, parts.test)[task]
         tasks[task] = {**scored, "data_sha256": parts.checksum()}
     result = {"what": "contributions of ready models against supporting facts", "tasks": tasks, **provenance()}
     write_atomically(RESULTS / "explanations.json", json.dumps(result, indent=1) + "\n")

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
 
 from query_reduction.bench import long_stories
 from query_reduction.bench import run as bench_run
@@ -20,8 +19,7 @@ from query_reduction.bench.step import measure_steps, workload
 from query_reduction.bench.tables import tables
 from query_reduction.bench.timing import Effort
 from query_reduction.cli import main
-from query_reduction.config import parse_variant
-from query_reduction.networks.recurrent import RecurrentReader
+from query_reduction.networks.registry import resolve
 
 
 @pytest.fixture
@@ -111,7 +109,7 @@ def test_bars_are_met_and_missed() -> None:
 
 def test_products_are_counted_by_the_formula() -> None:
     work = workload(batch=4, sentences=5, distinct=1)
-    config = parse_variant("3r10")
+    config = resolve("3r10")
     assert step_products(config, work) == 3 * 2 * 10**2 * (1 + 4 + 2 * 4 * 5)
 
 
@@ -129,31 +127,3 @@ def test_a_build_without_sources_is_noted(tmp_path: Path) -> None:
         "seconds": None,
         "notes": ["the sources of the native library are not here: not a checkout"],
     }
-
-
-@pytest.mark.parametrize("kind", ["gru", "lstm"])
-def test_recurrent_readers_learn_a_batch_by_heart(kind: Any) -> None:
-    torch.manual_seed(0)
-    work = workload(4, 3, 6)
-    batch = work.questions.batch(work.chosen)
-    reader = RecurrentReader(
-        kind, work.vocabulary.size, len(work.vocabulary.answers), dimension=8, layers=2, longest_sentence=8
-    )
-    optimiser = torch.optim.Adam(reader.parameters(), lr=0.05)
-    before = reader.losses(batch).mean().item()
-    for _ in range(150):
-        optimiser.zero_grad()
-        reader.losses(batch).mean().backward()
-        optimiser.step()
-    assert reader.losses(batch).mean().item() < 0.2 * before
-
-
-def test_recurrent_readers_ignore_what_lies_past_a_story() -> None:
-    torch.manual_seed(0)
-    work = workload(2, 4, 6)
-    batch = work.questions.batch(work.chosen)
-    reader = RecurrentReader("gru", work.vocabulary.size, 2, dimension=5, layers=2, longest_sentence=8)
-    batch.lengths[0] = 2
-    before = reader(batch)
-    batch.stories[0, 2:] = batch.questions[0]
-    torch.testing.assert_close(reader(batch)[0], before[0])

@@ -65,7 +65,9 @@ def assert_equals(network: StackedNetwork, plain: Plain) -> None:
     for name, parameter in network.named_parameters():
         own = weights[name].grad
         assert parameter.grad is not None and own is not None, name
-        torch.testing.assert_close(parameter.grad[0], own, rtol=1e-8, atol=1e-10, msg=lambda text, n=name: f"{n}: {text}")
+        torch.testing.assert_close(
+            parameter.grad[0], own, rtol=1e-8, atol=1e-10, msg=lambda text, n=name: f"{n}: {text}"
+        )
 
 
 def position_encoding(table: Tensor, words: Sequence[int], longest: int) -> Tensor:

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 import torch
+from examples import assert_equals, error_after_training, example_batch, small
 from torch import Tensor
 
-from examples import assert_equals, error_after_training, example_batch, small
 from query_reduction.networks.entnet import EntNetConfig
 
 

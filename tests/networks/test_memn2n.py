@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 import torch
+from examples import VOCABULARY, assert_equals, error_after_training, example_batch, small
 from torch import Tensor
 
-from examples import VOCABULARY, assert_equals, error_after_training, example_batch, small
 from query_reduction.networks.gmemn2n import GMemN2NConfig
 from query_reduction.networks.heads import HeadConfig
 from query_reduction.networks.memn2n import MemN2NConfig, time_with_blanks

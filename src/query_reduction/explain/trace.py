@@ -19,6 +19,7 @@ from query_reduction.errors import InputError
 from query_reduction.files import write_atomically
 from query_reduction.networks.protocol import LayerTrace, StackedNetwork
 from query_reduction.tasks.protocol import Task
+from query_reduction.tasks.stories import Answer
 
 __all__ = ["LayerReading", "Ranked", "Trace", "trace_answer"]
 
@@ -77,12 +78,14 @@ class Trace:
     confidence: float
     ranked: Ranked
     """The best answers."""
+    unknown_words: tuple[str, ...]
+    """Words of story and question the model never saw in training; it read them as nothing."""
     layers: tuple[LayerReading, ...]
     contributions: _Floats
     """How much each sentence contributed: at least 0, and at most 1 in sum."""
     ending_here: tuple[Ranked, ...] | None
     """The best answers if the story ended after each sentence, by reading it again up to there; None for stories
-    of more than 200 sentences."""
+    of more than 200 sentences, or if not asked for."""
     so_far: tuple[Ranked, ...] | None
     """The best answers from the last layer's state at each sentence, where the network has such a state. Lower layers
     have read the whole story, so this is how the answer forms during the reading, not what an earlier end would
@@ -94,6 +97,10 @@ class Trace:
     so_far_in_words: tuple[tuple[str, ...], ...] | None = None
     """The same from what was told so far only, without the backward direction; empty where less than a fifth of a
     query has been read, or has not been reset again."""
+
+    def as_answer(self) -> Answer:
+        """The answer alone."""
+        return Answer.of(self.ranked, self.unknown_words)
 
     def ranking(self) -> list[int]:
         """Positions of the sentences read, those that contributed most first."""
@@ -114,6 +121,7 @@ class Trace:
             "answer": self.answer,
             "confidence": round(self.confidence, 6),
             "ranked": _ranked(self.ranked),
+            "unknown_words": list(self.unknown_words),
             "contributions": _list(self.contributions),
             "shares": _list(self.shares()),
             "layers": [layer.as_json(vectors=vectors) for layer in self.layers],
@@ -169,6 +177,7 @@ def trace_answer(
         answer=ranked[0][0],
         confidence=ranked[0][1],
         ranked=ranked,
+        unknown_words=tuple(task.vocabulary.unknown_words([*only_last.sentences, last.text])),
         layers=tuple(_reading(layer) for layer in read.layers),
         contributions=weights.numpy(),
         ending_here=_endings(network, task, only_last, count, shown) if endings and count <= _MOST_ENDINGS else None,

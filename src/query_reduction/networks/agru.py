@@ -22,10 +22,10 @@ from query_reduction.networks.contributions import left_at_end
 from query_reduction.networks.encoder import encode_sentences
 from query_reduction.networks.heads import HeadConfig, build_head
 from query_reduction.networks.protocol import (
+    BatchTrace,
     LayerTrace,
     Seeds,
     StackedNetwork,
-    Trace,
     normal,
     uniform,
     without_meaning,
@@ -117,12 +117,12 @@ class AttentionGRU(StackedNetwork):
         """Cross entropy of every right answer."""
         return self.head.losses(self, self.read(batch), batch)
 
-    def trace(self, batch: Batch) -> Trace:
+    def trace(self, batch: Batch) -> BatchTrace:
         """The attention of each pass, and what is left in its episode of each sentence."""
         recorded: list[Tensor] = []
         memory = self.read(batch, recorded)
         layers = tuple(LayerTrace({"attention": g}, left_at_end(g).squeeze(3)) for g in recorded)
-        return Trace(layers, self.head.scores(self, memory, batch))
+        return BatchTrace(layers, self.head.scores(self, memory, batch))
 
     def read(self, batch: Batch, recorded: list[Tensor] | None = None) -> Float[Tensor, "restart batch dim"]:
         """The memory after the last pass; the attention of each pass is added to ``recorded``."""

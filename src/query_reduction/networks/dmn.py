@@ -20,7 +20,7 @@ from query_reduction.data.vocabulary import Vocabulary
 from query_reduction.networks.encoder import encode_sentences
 from query_reduction.networks.heads import HeadConfig, build_head
 from query_reduction.networks.layers import GRU, Linear, at_end, dropout, glorot, gru_states, look_up, present, wordless
-from query_reduction.networks.protocol import LayerTrace, Seeds, StackedNetwork, Trace, uniform, zeros
+from query_reduction.networks.protocol import BatchTrace, LayerTrace, Seeds, StackedNetwork, uniform, zeros
 from query_reduction.networks.registry import register
 from query_reduction.settings import Between, check
 
@@ -56,7 +56,7 @@ class DMNConfig:
         check(self)
 
 
-@register("dmn", DMNConfig, "the Dynamic Memory Network DMN+: fused facts, attention GRU, episodes")
+@register("dmn", DMNConfig, "the Dynamic Memory Network DMN+: fused facts, attention GRU, episodes", recipe=RECIPE)
 class DynamicMemoryNetwork(StackedNetwork):
     """A stack of Dynamic Memory Networks."""
 
@@ -177,11 +177,11 @@ class DynamicMemoryNetwork(StackedNetwork):
     def _drop(self, x: Float[Tensor, "restart *rows dim"]) -> Float[Tensor, "restart *rows dim"]:
         return dropout(x, self.config.dropout, self.noise) if self.noisy and self.training else x
 
-    def trace(self, batch: Batch) -> Trace:
+    def trace(self, batch: Batch) -> BatchTrace:
         """The attention of every pass, and how much of its context comes from each sentence."""
         recorded: list[Tensor] = []
         scores = self.head.scores(self, self.read(batch, recorded), batch)
-        return Trace(tuple(LayerTrace({"attention": g.unsqueeze(3)}, _read_weights(g)) for g in recorded), scores)
+        return BatchTrace(tuple(LayerTrace({"attention": g.unsqueeze(3)}, _read_weights(g)) for g in recorded), scores)
 
 
 def _read_weights(attention: Float[Tensor, "restart batch time"]) -> Float[Tensor, "restart batch time"]:

@@ -97,7 +97,7 @@ class _Memory(NamedTuple):
     """How much row i was written right after row j."""
 
 
-@register("dnc", DNCConfig, "the Differentiable Neural Computer: an LSTM with a memory, word by word")
+@register("dnc", DNCConfig, "the Differentiable Neural Computer: an LSTM with a memory, word by word", recipe=RECIPE)
 class DifferentiableNeuralComputer(StackedNetwork):
     """A stack of Differentiable Neural Computers."""
 

@@ -21,10 +21,10 @@ from query_reduction.data.vocabulary import Vocabulary
 from query_reduction.networks.contributions import left_at_end
 from query_reduction.networks.heads import HeadConfig, build_head
 from query_reduction.networks.protocol import (
+    BatchTrace,
     LayerTrace,
     Seeds,
     StackedNetwork,
-    Trace,
     normal,
     ones,
     without_meaning,
@@ -116,17 +116,17 @@ class EntityNetwork(StackedNetwork):
         """The vector the answer is read from."""
         return self._answer(self._question(batch), self._memories(batch))[0]
 
-    def trace(self, batch: Batch) -> Trace:
+    def trace(self, batch: Batch) -> BatchTrace:
         """The gates of all slots at every sentence, and how much of what the question found came from each sentence."""
         recorded: list[tuple[Tensor, Tensor]] = []
         vector, p = self._answer(self._question(batch), self._memories(batch, recorded))
         scores = self.head.scores(self, vector, batch)
         if not recorded:
-            return Trace((), scores)
+            return BatchTrace((), scores)
         place = batch.lengths.argsort(descending=True, stable=True).argsort()
         gates, shares = (torch.stack(steps, dim=2)[:, place] for steps in zip(*recorded, strict=True))
         weights = torch.einsum("rbts,rbs->rbt", left_at_end(shares), p)
-        return Trace((LayerTrace({"slots": gates}, weights),), scores)
+        return BatchTrace((LayerTrace({"slots": gates}, weights),), scores)
 
     def _encode(
         self, words: Int[Tensor, "sentence word"], mask: Float[Tensor, "restart position dim"]

@@ -19,7 +19,7 @@ from query_reduction.data.batch import Batch
 from query_reduction.data.vocabulary import NO_WORD, Vocabulary
 from query_reduction.networks.heads import HeadConfig, build_head
 from query_reduction.networks.layers import GRU, Linear, at_end, look_up, present, wordless
-from query_reduction.networks.protocol import LayerTrace, Seeds, StackedNetwork, Trace, normal
+from query_reduction.networks.protocol import BatchTrace, LayerTrace, Seeds, StackedNetwork, normal
 from query_reduction.networks.registry import register
 from query_reduction.settings import Between, check
 
@@ -67,7 +67,12 @@ class _Meeting(Linear):
         return torch.tanh(super().forward(x))
 
 
-@register("neural-reasoner", NeuralReasonerConfig, "the Neural Reasoner: the question meets each fact, then pooling")
+@register(
+    "neural-reasoner",
+    NeuralReasonerConfig,
+    "the Neural Reasoner: the question meets each fact, then pooling",
+    recipe=RECIPE,
+)
 class NeuralReasoner(StackedNetwork):
     """A stack of Neural Reasoners."""
 
@@ -154,8 +159,8 @@ class NeuralReasoner(StackedNetwork):
         told = (by_sentence[:, batch.stories.long()] * inside).sum(2) + by_sentence[:, batch.questions.long()]
         return told / (batch.lengths + 1)
 
-    def trace(self, batch: Batch) -> Trace:
+    def trace(self, batch: Batch) -> BatchTrace:
         """From which facts the pooling took the question, layer by layer."""
         recorded: list[Tensor] = []
         scores = self.head.scores(self, self.read(self._encode(batch), batch, recorded), batch)
-        return Trace(tuple(LayerTrace({"pooled": given.unsqueeze(3)}, given) for given in recorded), scores)
+        return BatchTrace(tuple(LayerTrace({"pooled": given.unsqueeze(3)}, given) for given in recorded), scores)

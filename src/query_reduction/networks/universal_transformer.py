@@ -20,7 +20,7 @@ from query_reduction.data.vocabulary import Vocabulary
 from query_reduction.errors import InputError
 from query_reduction.networks.heads import HeadConfig, build_head
 from query_reduction.networks.layers import LayerNorm, Linear, dropout, look_up, present, wordless
-from query_reduction.networks.protocol import LayerTrace, Seeds, StackedNetwork, Trace, normal, ones
+from query_reduction.networks.protocol import BatchTrace, LayerTrace, Seeds, StackedNetwork, normal, ones
 from query_reduction.networks.registry import register
 from query_reduction.settings import Between, check
 
@@ -74,7 +74,9 @@ class UTConfig:
             raise InputError(f"dimension must be a multiple of heads, not {self.dimension} with {self.heads} heads")
 
 
-@register("ut", UTConfig, "the Universal Transformer: one step of self-attention over the sentences, repeated")
+@register(
+    "ut", UTConfig, "the Universal Transformer: one step of self-attention over the sentences, repeated", recipe=RECIPE
+)
 class UniversalTransformer(StackedNetwork):
     """A stack of Universal Transformers."""
 
@@ -211,12 +213,12 @@ class UniversalTransformer(StackedNetwork):
     def _drop(self, x: Float[Tensor, "restart *rows dim"]) -> Float[Tensor, "restart *rows dim"]:
         return dropout(x, self.config.dropout, self.noise) if self.noisy and self.training else x
 
-    def trace(self, batch: Batch) -> Trace:
+    def trace(self, batch: Batch) -> BatchTrace:
         """The attention of the question to each sentence at every step, the mean over the heads."""
         recorded: list[Tensor] = []
         scores = self.head.scores(self, self.read(batch, recorded)[0], batch)
         steps = (attention[:, :, :-1] for attention in recorded)
-        return Trace(tuple(LayerTrace({"attention": to.unsqueeze(3)}, to) for to in steps), scores)
+        return BatchTrace(tuple(LayerTrace({"attention": to.unsqueeze(3)}, to) for to in steps), scores)
 
 
 def waves(places: Int[Tensor, "*shape"], dimension: int, dtype: torch.dtype) -> Float[Tensor, "*shape dim"]:

@@ -120,9 +120,7 @@ def create_app(
         check(asked.sentences, asked.question)
 
         def explain() -> bytes:
-            found = reader.explain(asked.sentences, asked.question).as_json(vectors=asked.vectors)
-            found["unknown_words"] = reader.task.vocabulary.unknown_words([*asked.sentences, asked.question])
-            return _bytes(found)
+            return _bytes(reader.explain(asked.sentences, asked.question).as_json(vectors=asked.vectors))
 
         return Response(await _in_thread(explaining, explain), media_type="application/json")
 

@@ -21,7 +21,7 @@ from query_reduction.symmetry import Renamer, Symmetries, discover
 from query_reduction.tasks.answers import error_by_task, evaluate, percent_wrong
 from query_reduction.tasks.protocol import Parts, Scores, Task
 
-__all__ = ["Answer", "StoryOptions", "StoryParts", "StoryTask"]
+__all__ = ["Answer", "StoryOptions", "StoryParts", "StoryTask", "as_story"]
 
 _RUNNERS_UP = 3
 _TOLD_AGAIN = 10
@@ -58,6 +58,12 @@ class Answer:
     """The next best answers with their probabilities."""
     unknown_words: tuple[str, ...]
     """Words of story and question the model never saw in training; it read them as nothing."""
+
+    @staticmethod
+    def of(ranked: Sequence[tuple[str, float]], unknown_words: Sequence[str]) -> Answer:
+        """The first of some answers with their probabilities, best first; the next ones are the runners-up."""
+        (text, confidence), *others = ranked
+        return Answer(text, confidence, tuple(others[:_RUNNERS_UP]), tuple(unknown_words))
 
 
 @dataclass(frozen=True)
@@ -103,8 +109,7 @@ class StoryTask(Task):
             asked, best.values.tolist(), best.indices.tolist(), strict=True
         ):
             ranked = [(names[index], value) for value, index in zip(values, indices, strict=True)]
-            unknown = tuple(self.vocabulary.unknown_words([*sentences, question]))
-            answers.append(Answer(ranked[0][0], ranked[0][1], tuple(ranked[1:]), unknown))
+            answers.append(Answer.of(ranked, self.vocabulary.unknown_words([*sentences, question])))
         return answers
 
     def describe(self) -> list[str]:
