@@ -52,6 +52,11 @@ def test_no_letter_number_or_symbol_is_lost(text: str) -> None:
     assert split_words(unicodedata.normalize("NFD", text), "text") == split_words(text, "text")
 
 
+@given(st.text(st.characters(max_codepoint=127)))
+def test_ascii_is_read_as_any_text_is(text: str) -> None:
+    assert split_words(text + " é", "text") == [*split_words(text, "text"), "é"]
+
+
 def test_case_is_folded_where_wanted() -> None:
     told = [story("Mary left.", "The ball is in Bay 7.", answer="Bay 7")]
     plain, folding = (Vocabulary.from_stories(told, "text", fold_case=choice) for choice in (False, True))

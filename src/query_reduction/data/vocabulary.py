@@ -74,7 +74,10 @@ class Vocabulary:
 
     def numbers(self, text: str) -> list[int]:
         """The word numbers of a sentence."""
-        return list(map(self._number, self._split(text)))
+        words = split_words(text, self.tokens) if text.isascii() else self._split(text)
+        known = self.number_of_word
+        numbers = [known.get(word, UNKNOWN_WORD) for word in words]
+        return list(map(self._number, words)) if self.fold_case and UNKNOWN_WORD in numbers else numbers
 
     def answer_number(self, answer: str) -> int:
         """The number of an answer, or -1 if it is not a known one."""
@@ -109,8 +112,7 @@ class Vocabulary:
         Vocabularies of ``text`` are made in this form; older ones may have been made from texts in another one.
         """
         words = split_words(text, self.tokens)
-        composed = compose(text)
-        if self.tokens == "text" or composed is text:
+        if self.tokens == "text" or (composed := compose(text)) is text:
             return words
         other = split_words(composed, self.tokens)
         return other if self._count_unknown(other) < self._count_unknown(words) else words

@@ -20,6 +20,9 @@ their points (``3.5``, ``10:30``), and each sign that is no punctuation (``€``
 """
 
 _WORD = re.compile(r"\w+")
+_INNER = r"(?:['\-‐‑](?=\w)|(?<=\d)[.,:](?=\d))"
+# What the pattern for all of Unicode finds in such a text, several times as fast.
+_ASCII_TEXT = re.compile(rf"\w+(?:{_INNER}\w+)*|[$+<=>|~%&@#]")
 _SPOKEN = "%‰&@#§"
 """Punctuation to Unicode, but read aloud as a word."""
 _JOINERS = "\u200c\u200d"
@@ -46,6 +49,8 @@ def split_words(text: str, tokens: Tokens) -> list[str]:
         return _WORD.findall(text)
     if tokens == "spaces":
         return text.lower().split()
+    if text.isascii():
+        return _ASCII_TEXT.findall(text)
     return _text_pattern().findall(compose(text).replace("’", "'"))
 
 
@@ -57,8 +62,7 @@ def signs(text: str) -> list[str]:
 @cache
 def _text_pattern() -> re.Pattern[str]:
     letter = rf"[\w{_classes()[0]}{_JOINERS}]"
-    inner = r"(?:['\-‐‑](?=\w)|(?<=\d)[.,:](?=\d))"
-    return re.compile(rf"\w{letter}*(?:{inner}{letter}+)*|{_sign_pattern().pattern}")
+    return re.compile(rf"\w{letter}*(?:{_INNER}{letter}+)*|{_sign_pattern().pattern}")
 
 
 @cache
