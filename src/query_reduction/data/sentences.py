@@ -19,7 +19,8 @@ from query_reduction.data.stories import Story
 __all__ = ["split_sentences", "split_story"]
 
 _END = re.compile(
-    r"""(?P<marks>[.!?…‥؟]+)(?P<closing>["'“”‘’»›)\]}]*)(?=\s)|[。！？｡।॥۔]+[」』）】〕"'”’»›)\]}]*""",
+    # From the first mark of several, and never back again: a line of nothing but marks takes time in proportion.
+    r"""(?<![.!?…‥؟])(?P<marks>[.!?…‥؟]++)(?P<closing>["'“”‘’»›)\]}]*+)(?=\s)|[。！？｡।॥۔]++[」』）】〕"'”’»›)\]}]*+"""
 )
 _SPACE = re.compile(r"\s*")
 _OPENING = re.compile(r"""[\s"'“”‘’«»‹›„(\[{¿¡—–-]*""")
@@ -47,6 +48,7 @@ _OPENERS = _words(
     "then after before when while if what where who why how is are was were do does did no yes"
 )
 _TIMES = frozenset(["a.m", "p.m"])
+_SHORT = _TITLES | _words(" ".join(_TITLES_WITH_CAPITAL).lower()) | _BEFORE_NUMBERS | _ANYWHERE
 
 
 def split_sentences(text: str) -> list[str]:
@@ -95,9 +97,15 @@ def _ends(line: str, start: int, end: re.Match[str]) -> bool:
         return False  # “Really?” she asked. It was … odd.
     if end["marks"] != ".":
         return True
-    tail = _LAST_WORD.search(line, max(start, end.start() - _LONGEST_ABBREVIATION), end.start())
+    # Never further back than an abbreviation is long: a line of initials takes time in proportion, too.
+    low = max(start, end.start() - _LONGEST_ABBREVIATION)
+    space = line.rfind(" ", low, end.start())
+    word = line[max(space + 1, low) : end.start()]
+    if space >= 0 and len(word) > 1 and word.isalpha() and word.lower() not in _SHORT:
+        return True  # an ordinary word, as nearly always: no need to look more closely
+    tail = _LAST_WORD.search(line, low, end.start())
     word = tail[0] if tail else ""
-    if _ITEM.fullmatch(word) and line[start : end.start()].lstrip("(") == word:
+    if low == start and _ITEM.fullmatch(word) and line[start : end.start()].lstrip("(") == word:
         return False  # 1. Open the lid.
     return not _is_abbreviation(word, line, begin)
 
