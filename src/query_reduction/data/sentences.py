@@ -5,8 +5,8 @@ A line end always ends a sentence, so a text of one sentence a line stays as it 
 ``。``, ``！``, ``？`` or ``।`` whatever follows. A full stop that belongs to an abbreviation, an initial or an item's
 number ends nothing. Only white space around sentences is lost, and splitting a sentence again gives that sentence.
 
-The rules are our own because of these promises: pysbd and syntok also read "mary left. john stayed." or Hindi as one
-sentence, and take ten to forty times as long.
+The rules are our own for the sake of these promises and of speed: on the examples of the test, which
+were written for these rules, syntok and pysbd (set to English) took 14 and 45 times as long.
 """
 
 from __future__ import annotations
