@@ -20,10 +20,11 @@ test-cluster: $(READY)  ## a sweep on a Ray cluster of two nodes, one of which d
 	$(BIN)/pip install -q --disable-pip-version-check -c constraints.txt -e '.[cluster]'
 	$(BIN)/python -m pytest -m cluster
 
-check: $(READY)  ## style and types
+check: $(READY)  ## style, types, and that packages import downward only
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports
 
 bench: $(READY)  ## speed, side by side with other ways to compute the same
 	$(BIN)/pip install -q --disable-pip-version-check -c constraints.txt -e '.[bench]'

@@ -37,10 +37,9 @@ QRN_INLINE void sum_row(const EncoderCall& call, int64_t row, const Columns<T, V
   }
 }
 
-template <class T> Status encode(const EncoderCall& call) {
+template <class T> void encode(const EncoderCall& call) {
   const int64_t pieces = (call.rows + kSummedRows - 1) / kSummedRows, d = call.dim;
-  const Block memory(size_t(2 * d) * sizeof(T));
-  if (memory.start == nullptr) return kNoMemory;
+  const Block memory(2 * d, sizeof(T));
   T* const still = static_cast<T*>(memory.start);
   T* const moving = still + d;
   for (int64_t k = 0; k < d; ++k) {
@@ -59,8 +58,7 @@ template <class T> Status encode(const EncoderCall& call) {
         for (int64_t row = first; row < end; ++row) sum_row(call, row, columns, from, still, moving, to);
       });
   };
-  parallel(call.threads, call.restarts * pieces, sum);
-  return kDone;
+  parallel(call, call.restarts * pieces, sum);
 }
 
 }  // namespace QRN_VARIANT

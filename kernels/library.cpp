@@ -2,11 +2,13 @@
 #include <algorithm>
 #include <cstring>
 #include <new>
-#include <vector>
+#include <stdexcept>
 
+#include "check.h"
 #include "plan.h"
 #include "pool.h"
 #include "reader.h"
+#include "words.h"
 
 #define QRN_EXPORT extern "C" __attribute__((visibility("default")))
 
@@ -73,55 +75,20 @@ ScanCall with_threads(const ScanCall& call) {
 // The gradient of a word gathers rows from all over the table; of so many sentences they are still in the cache.
 constexpr int64_t kSentencesAtOnce = 4096;
 
-template <class Body> int guarded(Body body) {
+// Runs a call that has passed its check; no exception leaves the library.
+template <class Body> int guarded(Status checked, const int32_t* stop, Body body) {
+  if (checked != kDone) return checked;
   try {
-    return body();
+    const Status status = body();
+    return status == kDone && stopped(stop) ? kStopped : status;
   } catch (const std::bad_alloc&) {
     return kNoMemory;
+  } catch (const std::length_error&) {
+    return kNoMemory;  // of a vector
+  } catch (...) {
+    return kFailed;
   }
 }
-
-// The words of every sentence, with their places as fractions of its own or the longest length.
-struct WordLists {
-  std::vector<int64_t> first{0};
-  std::vector<int32_t> index;
-  std::vector<double> place;
-
-  Status gather(const int64_t* words, int64_t sentences, int64_t row, int64_t vocabulary, int64_t longest) {
-    for (int64_t s = 0; s < sentences; ++s) {
-      int64_t there = 0;
-      for (int64_t j = 0; j < row; ++j) there += words[s * row + j] > 0;
-      const double length = double(longest > 0 ? longest : there);
-      for (int64_t j = 0; j < row; ++j) {
-        const int64_t word = words[s * row + j];
-        if (word < 0 || word >= vocabulary) return kBadWord;
-        if (word == 0) continue;
-        index.push_back(int32_t(word));
-        place.push_back(double(j + 1) / length);
-      }
-      first.push_back(int64_t(index.size()));
-    }
-    return kDone;
-  }
-
-  // The same word by word: which sentences have it, where. The order of the sentences is kept.
-  WordLists by_word(int64_t vocabulary) const {
-    WordLists turned;
-    turned.first.assign(size_t(vocabulary) + 1, 0);
-    turned.index.resize(index.size());
-    turned.place.resize(index.size());
-    for (const int32_t word : index) ++turned.first[size_t(word) + 1];
-    for (size_t v = 0; v < size_t(vocabulary); ++v) turned.first[v + 1] += turned.first[v];
-    std::vector<int64_t> next(turned.first.begin(), turned.first.end() - 1);
-    for (size_t s = 0; s + 1 < first.size(); ++s)
-      for (int64_t i = first[s]; i < first[s + 1]; ++i) {
-        const size_t at = size_t(next[size_t(index[size_t(i)])]++);
-        turned.index[at] = int32_t(s);
-        turned.place[at] = place[size_t(i)];
-      }
-    return turned;
-  }
-};
 
 }  // namespace
 }  // namespace qrn
@@ -137,28 +104,36 @@ QRN_EXPORT int qrn_choose_variant(const char* name) {
   return pair != nullptr;
 }
 
+// How the interface is laid out, for a Python side from other sources to notice: its number, then sizes.
+QRN_EXPORT int64_t qrn_layout(int which) {
+  const int64_t layout[] = {kInterface, sizeof(Stacked), sizeof(ReaderCall), sizeof(EncoderCall), sizeof(ScanCall)};
+  return which >= 0 && which < int(sizeof layout / sizeof *layout) ? layout[which] : -1;
+}
+
+// What was wrong with this thread's last call that returned kBadCall.
+QRN_EXPORT const char* qrn_message() { return refusal(); }
+
 QRN_EXPORT void qrn_release(void* block) { release_block(block); }
 
 // With `saving`, *saved receives a block for qrn_read_backward, to be given back with qrn_release.
 QRN_EXPORT int qrn_read_forward(const ReaderCall* call, int twice, int saving, void** saved) {
-  return guarded([&]() -> int {
+  return guarded(check(*call), call->stop, [&] {
     OwnedPlan plan;
     const Status status = plan.make(*call);
     if (status != kDone) return status;
-    if (saving) {
-      *saved = acquire_block(kernels(twice).saved_bytes(*call, plan.view()));
-      if (*saved == nullptr) return kNoMemory;
-    }
-    return kernels(twice).read_forward(with_threads(*call, plan.view()), plan.view(), saving ? *saved : nullptr);
+    if (saving) *saved = acquire_block(kernels(twice).saved_bytes(*call, plan.view()));
+    kernels(twice).read_forward(with_threads(*call, plan.view()), plan.view(), saving ? *saved : nullptr);
+    return kDone;
   });
 }
 
 QRN_EXPORT int qrn_read_backward(const ReaderCall* call, const ReaderCall* gradients, int twice, const void* saved) {
-  return guarded([&]() -> int {
+  return guarded(check(*call), call->stop, [&] {
     OwnedPlan plan;
     const Status status = plan.make(*call);
     if (status != kDone) return status;
-    return kernels(twice).read_backward(with_threads(*call, plan.view()), *gradients, plan.view(), saved);
+    kernels(twice).read_backward(with_threads(*call, plan.view()), *gradients, plan.view(), saved);
+    return kDone;
   });
 }
 
@@ -166,13 +141,13 @@ QRN_EXPORT int qrn_read_backward(const ReaderCall* call, const ReaderCall* gradi
 // the embedding's.
 QRN_EXPORT int qrn_encode(const EncoderCall* call, int twice, int backward, const int64_t* words, int64_t sentences,
                           int64_t row, int64_t vocabulary, int64_t longest) {
-  return guarded([&]() -> int {
+  return guarded(check(*call, sentences, row, vocabulary, longest), call->stop, [&] {
     const int64_t row_bytes = call->dim * int64_t(twice ? sizeof(double) : sizeof(float));
     int64_t start = 0;
     do {  // also with no sentence at all: the gradient must be cleared
       const int64_t count = std::min(sentences - start, kSentencesAtOnce);
       WordLists lists;
-      Status status = lists.gather(words + start * row, count, row, vocabulary, longest);
+      const Status status = lists.gather(words + start * row, count, row, vocabulary, longest);
       if (status != kDone) return status;
       if (backward) lists = lists.by_word(vocabulary);
       EncoderCall part = *call;
@@ -184,18 +159,23 @@ QRN_EXPORT int qrn_encode(const EncoderCall* call, int twice, int backward, cons
       part.index = lists.index.data();
       part.place = lists.place.data();
       part.threads = threads_for(4.0 * double(call->restarts) * double(lists.index.size()) * double(call->dim), call->threads);
-      status = kernels(twice).encode(part);
-      if (status != kDone) return status;
+      kernels(twice).encode(part);
       start += count;
-    } while (start < sentences);
+    } while (start < sentences && !stopped(call->stop));
     return kDone;
   });
 }
 
-QRN_EXPORT void qrn_scan_forward(const ScanCall* call, int twice) {
-  kernels(twice).scan_forward(with_threads(*call));
+QRN_EXPORT int qrn_scan_forward(const ScanCall* call, int twice) {
+  return guarded(check(*call), call->stop, [&] {
+    kernels(twice).scan_forward(with_threads(*call));
+    return kDone;
+  });
 }
 
 QRN_EXPORT int qrn_scan_backward(const ScanCall* call, int twice) {
-  return kernels(twice).scan_backward(with_threads(*call));
+  return guarded(check(*call), call->stop, [&] {
+    kernels(twice).scan_backward(with_threads(*call));
+    return kDone;
+  });
 }

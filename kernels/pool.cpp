@@ -1,13 +1,17 @@
 #include "pool.h"
+#include "reader.h"
 
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <cstdlib>
 #include <mutex>
+#include <new>
+#include <system_error>
 #include <thread>
 #include <vector>
 
+#include <pthread.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -66,21 +70,22 @@ class Pool {
   // The ticket holds the number of the job (upper half) and its next task (lower half). A worker reads the job, then
   // takes a task by exchanging the ticket; success proves that the job it read is still the current one. While the job
   // is rewritten the ticket is closed: its task number is beyond all tasks, and what was read before is void.
-  void run(int64_t threads, int64_t tasks, Task task, void* context) {
+  void run(int64_t threads, int64_t tasks, Task task, void* context, const int32_t* stop) {
     if (threads > tasks) threads = tasks;
-    std::unique_lock<std::mutex> busy(busy_, std::try_to_lock);
-    if (threads <= 1 || tasks > kMostTasks || !busy.owns_lock()) {
+    std::unique_lock<std::mutex> busy(busy_, std::defer_lock);
+    if (threads > 1 && tasks <= kMostTasks && busy.try_lock()) threads = grow(threads - 1) + 1;
+    if (threads <= 1 || !busy.owns_lock()) {
       const FlushToZero flush;
-      for (int64_t i = 0; i < tasks; ++i) task(context, i, 0);
+      for (int64_t i = 0; i < tasks && !stopped(stop); ++i) task(context, i, 0);
       return;
     }
-    grow(threads - 1);
     const uint64_t number = ticket_.load() >> 32;
     ticket_.store(number << 32 | kClosed);
     job_.task.store(task);
     job_.context.store(context);
     job_.tasks.store(tasks);
     job_.threads.store(threads);
+    job_.stop.store(stop);
     done_.store(0);
     ticket_.store((number + 1) << 32);
     if (sleepers_.load() > 0) {
@@ -109,14 +114,21 @@ class Pool {
     std::atomic<void*> context{nullptr};
     std::atomic<int64_t> tasks{0};
     std::atomic<int64_t> threads{0};
+    std::atomic<const int32_t*> stop{nullptr};
   };
 
-  void grow(int64_t workers) {
-    while (int64_t(workers_.size()) < workers) {
-      const int64_t number = int64_t(workers_.size()) + 1;
-      workers_.emplace_back([this, number] { live(number); });
-      workers_.back().detach();
+  // So many workers, or as many as the system allows.
+  int64_t grow(int64_t wanted) {
+    while (workers_ < wanted) {
+      const int64_t number = workers_ + 1;
+      try {
+        std::thread([this, number] { live(number); }).detach();
+      } catch (const std::system_error&) {
+        break;
+      }
+      workers_ = number;
     }
+    return std::min(workers_, wanted);
   }
 
   // Take tasks of the current job until none is left.
@@ -127,10 +139,11 @@ class Pool {
       void* const context = job_.context.load();
       const int64_t tasks = job_.tasks.load();
       const int64_t threads = job_.threads.load();
+      const int32_t* const stop = job_.stop.load();
       const int64_t index = int64_t(ticket & kClosed);
       if (index >= tasks || worker >= threads) return;
       if (!ticket_.compare_exchange_weak(ticket, ticket + 1)) continue;
-      task(context, index, worker);
+      if (!stopped(stop)) task(context, index, worker);
       if (done_.fetch_add(1) + 1 == tasks && waiting_.load()) {
         { const std::lock_guard<std::mutex> lock(finish_); }
         finished_.notify_one();
@@ -161,22 +174,37 @@ class Pool {
   std::atomic<bool> waiting_{false};
   std::mutex busy_, sleep_, finish_;
   std::condition_variable wake_, finished_;
-  std::vector<std::thread> workers_;
+  int64_t workers_ = 0;
 };
 
-// Never destroyed: workers may outlive main. A forked child has none of the workers and starts a pool of its own.
-Pool& pool() {
-  static std::mutex guard;
+std::mutex pool_guard, blocks_guard;
+
+// Never destroyed: workers may outlive main.
+Pool*& current_pool() {
   static Pool* current = nullptr;
-  static pid_t owner = 0;
-  const std::lock_guard<std::mutex> lock(guard);
-  if (current == nullptr || owner != getpid()) {
-    current = new Pool;
-    owner = getpid();
-  }
-  return *current;
+  return current;
 }
 
+// A forked child has none of the workers, and a mutex that another thread held stays locked in it for ever: so a fork
+// waits until the guards are free, and the child starts a pool of its own.
+void follow_forks() {
+  static const int done = pthread_atfork(
+      [] { pool_guard.lock(), blocks_guard.lock(); }, [] { blocks_guard.unlock(), pool_guard.unlock(); },
+      [] {
+        current_pool() = nullptr;
+        blocks_guard.unlock(), pool_guard.unlock();
+      });
+  if (done != 0) throw std::bad_alloc();
+}
+
+Pool& pool() {
+  follow_forks();
+  const std::lock_guard<std::mutex> lock(pool_guard);
+  if (current_pool() == nullptr) current_pool() = new Pool;
+  return *current_pool();
+}
+
+constexpr int64_t kMostMemory = int64_t(1) << 48;  // more than any machine has
 constexpr size_t kHeader = 64, kAlignment = 64, kMostKept = 8;
 constexpr size_t kLargePage = size_t(2) << 20;
 constexpr size_t kLarge = 16 * kLargePage;  // rounding up to large pages must not cost much
@@ -188,9 +216,12 @@ size_t most_bytes_kept() {
   return most;
 }
 
-std::mutex blocks_guard;
 std::vector<char*>& kept_blocks() {
-  static auto* const blocks = new std::vector<char*>;
+  static auto* const blocks = [] {
+    auto* const made = new std::vector<char*>;
+    made->reserve(kMostKept + 1);  // so that giving back never needs memory
+    return made;
+  }();
   return *blocks;
 }
 
@@ -198,8 +229,19 @@ size_t& size_of(char* block) { return *reinterpret_cast<size_t*>(block); }
 
 }  // namespace
 
-void run_tasks(int64_t threads, int64_t tasks, Task task, void* context) {
-  if (tasks > 0) pool().run(threads, tasks, task, context);
+void run_tasks(int64_t threads, int64_t tasks, Task task, void* context, const int32_t* stop) {
+  if (tasks > 0) pool().run(threads, tasks, task, context, stop);
+}
+
+int64_t checked_product(int64_t a, int64_t b) {
+  int64_t result;
+  if (a < 0 || b < 0 || __builtin_mul_overflow(a, b, &result) || result > kMostMemory) throw std::bad_alloc();
+  return result;
+}
+
+int64_t checked_sum(int64_t a, int64_t b) {
+  if (a < 0 || b < 0 || a > kMostMemory - b) throw std::bad_alloc();
+  return a + b;
 }
 
 void expect_writes(void* start, size_t bytes) {
@@ -213,6 +255,7 @@ void expect_writes(void* start, size_t bytes) {
 }
 
 void* acquire_block(size_t bytes) {
+  follow_forks();
   bytes = (bytes + kHeader + 4095) / 4096 * 4096;
   {
     const std::lock_guard<std::mutex> lock(blocks_guard);
@@ -231,7 +274,7 @@ void* acquire_block(size_t bytes) {
   const bool large = bytes >= kLarge;
   if (large) bytes = (bytes + kLargePage - 1) / kLargePage * kLargePage;
   char* const block = static_cast<char*>(std::aligned_alloc(large ? kLargePage : kAlignment, bytes));
-  if (block == nullptr) return nullptr;
+  if (block == nullptr) throw std::bad_alloc();
   expect_writes(block, bytes);
   size_of(block) = bytes;
   return block + kHeader;
@@ -239,22 +282,17 @@ void* acquire_block(size_t bytes) {
 
 void release_block(void* start) {
   if (start == nullptr) return;
-  char* block = static_cast<char*>(start) - kHeader;
-  std::vector<char*> dropped;
-  {
-    const std::lock_guard<std::mutex> lock(blocks_guard);
-    auto& blocks = kept_blocks();
-    blocks.push_back(block);
-    size_t total = 0;
-    for (char* kept : blocks) total += size_of(kept);
-    // Oldest first: what was just in use is the likeliest to fit again.
-    while (blocks.size() > kMostKept || (total > most_bytes_kept() && !blocks.empty())) {
-      total -= size_of(blocks.front());
-      dropped.push_back(blocks.front());
-      blocks.erase(blocks.begin());
-    }
+  const std::lock_guard<std::mutex> lock(blocks_guard);
+  auto& blocks = kept_blocks();
+  blocks.push_back(static_cast<char*>(start) - kHeader);
+  size_t total = 0;
+  for (char* kept : blocks) total += size_of(kept);
+  // Oldest first: what was just in use is the likeliest to fit again.
+  while (blocks.size() > kMostKept || (total > most_bytes_kept() && !blocks.empty())) {
+    total -= size_of(blocks.front());
+    std::free(blocks.front());
+    blocks.erase(blocks.begin());
   }
-  for (char* old : dropped) std::free(old);
 }
 
 }  // namespace qrn

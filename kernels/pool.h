@@ -8,17 +8,23 @@ namespace qrn {
 
 // Runs task(context, index, worker) for every index in [0, tasks), on at most `threads` threads including the caller.
 // `worker` is below `threads` and no two tasks of one worker overlap. Which worker runs a task is left to chance, so
-// a task's result must not depend on it. A call from a second thread while the pool is busy runs alone.
+// a task's result must not depend on it. A call from a second thread while the pool is busy runs alone, and so does
+// everything where no thread can be started. Once *stop is 1 (see stopped), tasks not yet begun are left out.
 using Task = void (*)(void* context, int64_t index, int64_t worker);
-void run_tasks(int64_t threads, int64_t tasks, Task task, void* context);
+void run_tasks(int64_t threads, int64_t tasks, Task task, void* context, const int32_t* stop);
 
-template <class Body> void parallel(int64_t threads, int64_t tasks, Body& body) {
+// With the threads and the stop flag of a call.
+template <class Call, class Body> void parallel(const Call& call, int64_t tasks, Body& body) {
   run_tasks(
-      threads, tasks, [](void* context, int64_t index, int64_t worker) { (*static_cast<Body*>(context))(index, worker); },
-      &body);
+      call.threads, tasks,
+      [](void* context, int64_t index, int64_t worker) { (*static_cast<Body*>(context))(index, worker); }, &body, call.stop);
 }
 
-// Uninitialised memory aligned to 64 bytes, or null. Blocks given back are kept for the next call: asking the system
+// The product or sum of sizes; throws std::bad_alloc where it is more than any memory.
+int64_t checked_product(int64_t a, int64_t b);
+int64_t checked_sum(int64_t a, int64_t b);
+
+// Uninitialised memory aligned to 64 bytes; throws std::bad_alloc. Blocks given back are kept for the next call: asking the system
 // for fresh pages in every training step would cost as much as the computation.
 void* acquire_block(size_t bytes);
 void release_block(void* block);
@@ -26,9 +32,10 @@ void release_block(void* block);
 // Asks the system for large pages behind memory that is about to be written for the first time.
 void expect_writes(void* start, size_t bytes);
 
-// Owns a block for one scope. Always inlined: a copy compiled for one instruction set must not serve another.
+// Owns a block of `count` items for one scope. Always inlined: a copy compiled for one instruction set must not serve another.
 struct Block {
-  __attribute__((always_inline)) explicit Block(size_t bytes) : start(acquire_block(bytes)) {}
+  __attribute__((always_inline)) Block(int64_t count, int64_t item)
+      : start(acquire_block(size_t(checked_product(count, item)))) {}
   __attribute__((always_inline)) ~Block() { release_block(start); }
   Block(const Block&) = delete;
   Block& operator=(const Block&) = delete;

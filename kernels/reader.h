@@ -6,7 +6,10 @@
 
 namespace qrn {
 
-// Mirrored in native.py. A stacked parameter may have any distance between restarts; inside it is contiguous.
+// Mirrored in native/library.py; to be raised whenever a structure or a function of the C interface changes.
+constexpr int64_t kInterface = 2;
+
+// A stacked parameter may have any distance between restarts; inside it is contiguous.
 struct Stacked {
   void* start;
   int64_t stride;
@@ -16,6 +19,7 @@ struct ReaderCall {
   int64_t restarts, sentences, batch, time, dim, layers, tied, reset, vector, threads;
   double forget_bias;
   const int64_t *stories, *lengths;
+  const int32_t* stop;  // if not null: another thread makes it 1 to end the call early
   Stacked table, query, candidate_query, candidate_sentence, candidate_bias, update_weight, update_bias, reset_weight,
       reset_bias, out;
 };
@@ -32,13 +36,28 @@ struct Plan {
   const int64_t* chunk = nullptr;            // first group of every chunk, and the end: a chunk has gradient sums of its own
 };
 
-// What went wrong, as returned over the C interface; native.py has the messages.
-enum Status : int { kDone = 0, kBadLength = 1, kBadSentence = 2, kBadWord = 3, kNoMemory = 4 };
+// What went wrong, as returned over the C interface; native/library.py has the messages, check.h that of kBadCall.
+enum Status : int {
+  kDone = 0,
+  kBadLength = 1,
+  kBadSentence = 2,
+  kBadWord = 3,
+  kNoMemory = 4,
+  kBadCall = 5,
+  kStopped = 6,
+  kFailed = 7
+};
+
+// Whether the caller wants no result any more.
+inline __attribute__((always_inline)) bool stopped(const int32_t* stop) {
+  return stop != nullptr && __atomic_load_n(stop, __ATOMIC_RELAXED) != 0;
+}
 
 // Row r of `to` is a weighted sum of the rows index[first[r]] … of `from`; see encode.h. The lists are made by the
 // library from the words of the sentences, sentence by sentence or, for the gradient, word by word.
 struct EncoderCall {
   int64_t restarts, rows, dim, threads, adding;  // adding: to what is in `to` already
+  const int32_t* stop;
   Stacked from, to;
   const int64_t* first;
   const int32_t* index;
@@ -47,6 +66,7 @@ struct EncoderCall {
 
 struct ScanCall {
   int64_t batch, time, dim, vector, reverse, threads;
+  const int32_t* stop;
   const int64_t* lengths;
   const void *z, *v, *initial, *h, *dh;
   void *out, *dz, *dv, *dinitial;
@@ -54,12 +74,12 @@ struct ScanCall {
 
 struct Kernels {
   const char* name;
-  Status (*read_forward)(const ReaderCall&, const Plan&, void* saved);
-  Status (*read_backward)(const ReaderCall&, const ReaderCall& gradients, const Plan&, const void* saved);
+  void (*read_forward)(const ReaderCall&, const Plan&, void* saved);
+  void (*read_backward)(const ReaderCall&, const ReaderCall& gradients, const Plan&, const void* saved);
   size_t (*saved_bytes)(const ReaderCall&, const Plan&);
-  Status (*encode)(const EncoderCall&);
+  void (*encode)(const EncoderCall&);
   void (*scan_forward)(const ScanCall&);
-  Status (*scan_backward)(const ScanCall&);
+  void (*scan_backward)(const ScanCall&);
 };
 
 // One for float, one for double.

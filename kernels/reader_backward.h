@@ -17,7 +17,7 @@ template <class T> struct ChunkSums {
 
   ChunkSums(const Context<T>& context, T* memory) : context_(context), memory_(memory) {
     Carver<T> carver{memory};
-    table = carver.take(context.plan.used * context.width);
+    table = carver.take(context.plan.used, context.width);
     size_ = carver.taken;
     for (int64_t index = 0; index < context.own; ++index) carve(carver);
     size_ = carver.taken;
@@ -25,7 +25,7 @@ template <class T> struct ChunkSums {
   int64_t size() const { return size_; }
   Unit unit(int64_t wanted) const {
     Carver<T> carver{memory_};
-    carver.take(context_.plan.used * context_.width);
+    carver.take(context_.plan.used, context_.width);
     for (int64_t index = 0; index < wanted; ++index) carve(carver);
     return carve(carver);
   }
@@ -33,10 +33,10 @@ template <class T> struct ChunkSums {
  private:
   Unit carve(Carver<T>& carver) const {
     Unit unit;
-    unit.sentence_product = carver.take(context_.plan.used * context_.width);
-    unit.candidate_query = carver.take(context_.d * context_.width);
+    unit.sentence_product = carver.take(context_.plan.used, context_.width);
+    unit.candidate_query = carver.take(context_.d, context_.width);
     for (int g = 0; g < kGates; ++g) {
-      unit.gate_weight[g] = carver.take(context_.call.vector ? context_.d * context_.width : context_.width);
+      unit.gate_weight[g] = carver.take(context_.call.vector ? context_.d : 1, context_.width);
       unit.gate_bias[g] = carver.take(context_.width);
     }
     return unit;
@@ -55,13 +55,13 @@ template <class T> struct BackwardScratch {
 
   BackwardScratch(const Context<T>& context, Carver<T>& carver) {
     const int64_t rows = context.plan.most_rows, width = context.width, examples = context.plan.most_examples;
-    for (T** piece : {&question, &question_gradient, &product_gradient}) *piece = carver.take(examples * width);
+    for (T** piece : {&question, &question_gradient, &product_gradient}) *piece = carver.take(examples, width);
     for (T** piece : {&state, &row_state[0], &row_state[1]}) *piece = carver.take(width);
     for (T** piece : {&query, &forward_before, &gradient, &next_gradient, &backward_gradient})
-      *piece = carver.take(rows * width);
-    for (T** piece : {&similarity, &similarity_gradient}) *piece = carver.take(context.call.vector ? rows * width : 0);
+      *piece = carver.take(rows, width);
+    for (T** piece : {&similarity, &similarity_gradient}) *piece = carver.take(context.call.vector ? rows : 0, width);
     for (T** piece : {&keep, &take[0], &take[1]}) *piece = carver.take(padded<T>(rows));
-    for (T*& piece : score_gradient) piece = carver.take(context.call.vector ? rows * width : padded<T>(rows));
+    for (T*& piece : score_gradient) piece = context.call.vector ? carver.take(rows, width) : carver.take(padded<T>(rows));
   }
 };
 

@@ -18,14 +18,14 @@ constexpr int64_t kTableRows = 64;
 constexpr int64_t kRowsAtOnce = 256;
 QRN_INLINE int64_t rows_at_once(int64_t left) { return left < kRowsAtOnce ? left : kRowsAtOnce; }
 
-// Gives out consecutive pieces of a block; from a null block it only counts.
+// Gives out consecutive pieces of a block, in whole cache lines; from a null block it only counts.
 template <class T> struct Carver {
   T* base;
   int64_t taken = 0;
-  T* take(int64_t count) {
+  T* take(int64_t rows, int64_t row = 1) {
     T* const piece = base == nullptr ? nullptr : base + taken;
     const int64_t line = 64 / int64_t(sizeof(T));
-    taken += (count + line - 1) / line * line;
+    taken = checked_sum(taken, (checked_product(rows, row) + line - 1) / line * line);
     return piece;
   }
 };
@@ -74,7 +74,7 @@ template <class T> struct Context {
   }
 
   // Saved rows of all layers of one restart: candidate, gates.
-  int64_t layer_size() const { return plan.rows * (width + kGates * gate_row); }
+  int64_t layer_size() const { return checked_product(plan.rows, width + kGates * gate_row); }
   LayerRows<T> saved(T* all, int64_t restart, int64_t layer, int64_t row) const {
     T* const start = all + (restart * call.layers + layer) * layer_size();
     LayerRows<T> rows;
@@ -128,16 +128,16 @@ template <class T> struct Context {
   // The one place that knows the order of a restart's prepared pieces.
   UnitWeights<T> carve(Carver<T>& carver, int64_t wanted = -1) const {
     UnitWeights<T> result{};
-    carver.take(plan.used * width);
+    carver.take(plan.used, width);
     for (int64_t index = 0; index < own; ++index) {
       UnitWeights<T> unit;
-      unit.candidate_query = carver.take(d * width);
-      unit.candidate_sentence = carver.take(d * width);
+      unit.candidate_query = carver.take(d, width);
+      unit.candidate_sentence = carver.take(d, width);
       for (int g = 0; g < kGates; ++g) {
-        unit.gate_weight[g] = carver.take(call.vector ? d * width : width);
+        unit.gate_weight[g] = carver.take(call.vector ? d : 1, width);
         unit.gate_bias[g] = carver.take(width);
       }
-      unit.sentence_product = carver.take(plan.used * width);
+      unit.sentence_product = carver.take(plan.used, width);
       if (index == wanted) result = unit;
     }
     return result;

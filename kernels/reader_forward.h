@@ -15,17 +15,17 @@ template <class T> struct ForwardScratch {
 
   ForwardScratch(const Context<T>& context, bool saving, Carver<T>& carver) {
     const int64_t rows_there = context.plan.most_rows, width = context.width;
-    question = carver.take(context.plan.most_examples * width);
-    question_product = carver.take(context.plan.most_examples * width);
+    question = carver.take(context.plan.most_examples, width);
+    question_product = carver.take(context.plan.most_examples, width);
     for (T*& piece : question_weight) piece = carver.take(width);
     for (T*& piece : score) piece = carver.take(padded<T>(rows_there));
     keep = carver.take(padded<T>(rows_there));
     for (T*& piece : take) piece = carver.take(padded<T>(rows_there));
-    similarity = carver.take(context.call.vector ? rows_there * width : 0);
-    query = carver.take(context.call.layers > 1 ? rows_there * width : 0);
+    similarity = carver.take(context.call.vector ? rows_there : 0, width);
+    query = carver.take(context.call.layers > 1 ? rows_there : 0, width);
     if (saving) return;
-    rows.candidate = carver.take(rows_there * width);
-    for (T*& piece : rows.gate) piece = carver.take(rows_there * context.gate_row);
+    rows.candidate = carver.take(rows_there, width);
+    for (T*& piece : rows.gate) piece = carver.take(rows_there, context.gate_row);
   }
 };
 
@@ -243,7 +243,7 @@ template <class T> void read_group(const Context<T>& context, int64_t restart, i
   T* const out = static_cast<T*>(call.out.start) + restart * call.out.stride + group.first_example * d;
   for (int64_t e = 0; e < group.examples; ++e)
     context.copy_row(Context<T>::stacked(call.query, restart) + (group.first_example + e) * d, scratch.question + e * width);
-  for (int64_t layer = 0; layer < call.layers; ++layer) {
+  for (int64_t layer = 0; layer < call.layers && !stopped(call.stop); ++layer) {
     const LayerRows<T> rows = saved ? context.saved(saved, restart, layer, group.first_row) : scratch.rows;
     const UnitWeights<T> weights = context.weights(restart, context.own_layer(layer));
     // Equation 2: the query's part of the candidate, then the sentence's part and tanh.
@@ -253,7 +253,7 @@ template <class T> void read_group(const Context<T>& context, int64_t restart, i
         finish_candidates<T>(group.length(e), width, scratch.question_product + e * width, weights.sentence_product,
                              group.table_row + group.start(e), rows.candidate + group.start(e) * width);
     } else {
-      for (int64_t from = 0; from < group.rows; from += kRowsAtOnce) {
+      for (int64_t from = 0; from < group.rows && !stopped(call.stop); from += kRowsAtOnce) {
         const int64_t count = rows_at_once(group.rows - from), at = from * width;
         multiply_packed<T>(count, d, scratch.query + at, weights.candidate_query, rows.candidate + at, width, false);
         finish_candidates<T>(count, width, nullptr, weights.sentence_product, group.table_row + from, rows.candidate + at);
@@ -284,20 +284,20 @@ template <class T> void read_group(const Context<T>& context, int64_t restart, i
 
 template <class T> size_t saved_bytes(const ReaderCall& call, const Plan& plan) {
   const Context<T> context(call, plan);
-  return size_t(call.restarts * call.layers * context.layer_size()) * sizeof(T);
+  const int64_t layers = checked_product(call.restarts, call.layers);
+  return size_t(checked_product(checked_product(layers, context.layer_size()), sizeof(T)));
 }
 
-template <class T> Status read_forward(const ReaderCall& call, const Plan& plan, void* saved) {
+template <class T> void read_forward(const ReaderCall& call, const Plan& plan, void* saved) {
   Context<T> context(call, plan);
   Carver<T> counter{nullptr};
   ForwardScratch<T>(context, saved != nullptr, counter);
-  const int64_t scratch = counter.taken, all = call.restarts * context.restart_size;
-  const Block block(size_t(all + call.threads * scratch) * sizeof(T));
-  if (block.start == nullptr) return kNoMemory;
+  const int64_t scratch = counter.taken, all = checked_product(call.restarts, context.restart_size);
+  const Block block(checked_sum(all, checked_product(call.threads, scratch)), sizeof(T));
   context.prepared = static_cast<T*>(block.start);
 
   auto pack = [&](int64_t restart, int64_t) { context.pack_weights(restart, false); };
-  parallel(call.threads, call.restarts, pack);
+  parallel(call, call.restarts, pack);
 
   const int64_t blocks = (plan.used + kTableRows - 1) / kTableRows;
   auto product = [&](int64_t task, int64_t) {
@@ -313,14 +313,13 @@ template <class T> Status read_forward(const ReaderCall& call, const Plan& plan,
       multiply_packed<T>(to - from, context.d, rows, weights.candidate_sentence, result, context.width, true);
     }
   };
-  parallel(call.threads, call.restarts * blocks, product);
+  parallel(call, call.restarts * blocks, product);
 
   const int64_t groups = plan.groups;
   auto read = [&](int64_t task, int64_t worker) {
     read_group<T>(context, task / groups, task % groups, static_cast<T*>(saved), context.prepared + all + worker * scratch);
   };
-  parallel(call.threads, call.restarts * groups, read);
-  return kDone;
+  parallel(call, call.restarts * groups, read);
 }
 
 }  // namespace QRN_VARIANT

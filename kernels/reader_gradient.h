@@ -41,7 +41,7 @@ void unit_gradient(const Context<T>& context, const Group& group, int64_t restar
                    const UnitWeights<T>& weights, BackwardScratch<T>& scratch, const ChunkSums<T>& sums,
                    const typename ChunkSums<T>::Unit& unit) {
   const int64_t width = context.width, d = context.d;
-  for (int64_t from = 0; from < group.rows; from += kRowsAtOnce) {
+  for (int64_t from = 0; from < group.rows && !stopped(context.call.stop); from += kRowsAtOnce) {
     const int64_t rows = rows_at_once(group.rows - from), at = from * width;
     const int32_t* const table_row = group.table_row + from;
     const T* const gradient = scratch.gradient + at;
@@ -144,7 +144,7 @@ void group_gradient(const Context<T>& context, const ReaderCall& gradients, int6
   const T* const dout = Context<T>::stacked(gradients.out, restart) + group.first_example * d;
   for (int64_t e = 0; e < group.examples; ++e)
     context.copy_row(Context<T>::stacked(call.query, restart) + (group.first_example + e) * d, scratch.question + e * width);
-  for (int64_t layer = call.layers - 1; layer >= 0; --layer) {
+  for (int64_t layer = call.layers - 1; layer >= 0 && !stopped(call.stop); --layer) {
     const LayerRows<T> rows = context.saved(saved, restart, layer, group.first_row);
     const UnitWeights<T> weights = context.weights(restart, context.own_layer(layer));
     const typename ChunkSums<T>::Unit unit = sums.unit(context.own_layer(layer));
@@ -239,15 +239,14 @@ void weight_gradient(const Context<T>& context, const ReaderCall& gradients, int
 }
 
 template <class T>
-Status read_backward(const ReaderCall& call, const ReaderCall& gradients, const Plan& plan, const void* saved) {
+void read_backward(const ReaderCall& call, const ReaderCall& gradients, const Plan& plan, const void* saved) {
   Context<T> context(call, plan);
   Carver<T> counter{nullptr};
   BackwardScratch<T>(context, counter);
-  const int64_t scratch = counter.taken, all = call.restarts * context.restart_size;
+  const int64_t scratch = counter.taken, all = checked_product(call.restarts, context.restart_size);
   const int64_t sums_size = ChunkSums<T>(context, nullptr).size();
-  const int64_t chunks = plan.chunks, all_sums = call.restarts * chunks * sums_size;
-  const Block block(size_t(all + all_sums + call.threads * scratch) * sizeof(T));
-  if (block.start == nullptr) return kNoMemory;
+  const int64_t chunks = plan.chunks, all_sums = checked_product(checked_product(call.restarts, chunks), sums_size);
+  const Block block(checked_sum(checked_sum(all, all_sums), checked_product(call.threads, scratch)), sizeof(T));
   context.prepared = static_cast<T*>(block.start);
   T* const first_sums = context.prepared + all;
 
@@ -255,7 +254,7 @@ Status read_backward(const ReaderCall& call, const ReaderCall& gradients, const 
     context.pack_weights(restart, true);
     context.copy_table(restart, 0, plan.used);
   };
-  parallel(call.threads, call.restarts, prepare);
+  parallel(call, call.restarts, prepare);
 
   auto read = [&](int64_t task, int64_t worker) {
     const int64_t restart = task / chunks, chunk = task % chunks;
@@ -266,7 +265,7 @@ Status read_backward(const ReaderCall& call, const ReaderCall& gradients, const 
       group_gradient<T>(context, gradients, restart, group, static_cast<T*>(const_cast<void*>(saved)), sums,
                         first_sums + all_sums + worker * scratch);
   };
-  parallel(call.threads, call.restarts * chunks, read);
+  parallel(call, call.restarts * chunks, read);
 
   const int64_t blocks = (plan.used + kTableRows - 1) / kTableRows;
   auto tables = [&](int64_t task, int64_t) {
@@ -274,7 +273,7 @@ Status read_backward(const ReaderCall& call, const ReaderCall& gradients, const 
     const int64_t to = from + kTableRows < plan.used ? from + kTableRows : plan.used;
     table_gradient<T>(context, gradients, restart, ChunkSums<T>(context, first_sums + restart * chunks * sums_size), from, to);
   };
-  parallel(call.threads, call.restarts * blocks, tables);
+  parallel(call, call.restarts * blocks, tables);
 
   const int64_t pieces = (context.d + kWeightRows - 1) / kWeightRows;
   auto matrices = [&](int64_t task, int64_t) {
@@ -283,8 +282,7 @@ Status read_backward(const ReaderCall& call, const ReaderCall& gradients, const 
     weight_gradient<T>(context, gradients, restart, index, ChunkSums<T>(context, first_sums + restart * chunks * sums_size),
                        from, to);
   };
-  if (chunks > 0) parallel(call.threads, call.restarts * context.own * pieces, matrices);
-  return kDone;
+  if (chunks > 0) parallel(call, call.restarts * context.own * pieces, matrices);
 }
 
 }  // namespace QRN_VARIANT

@@ -108,16 +108,15 @@ template <class T, bool Vector> void scan_forward_with(const ScanCall& call) {
         blocks.visit(block, [&](const auto& columns) { scan_steps<Vector>(e, columns, from, to); });
     }
   };
-  if (call.dim > 0) parallel(call.threads, call.batch * split, run);
+  if (call.dim > 0) parallel(call, call.batch * split, run);
 }
 
-template <class T, bool Vector> Status scan_backward_with(const ScanCall& call) {
+template <class T, bool Vector> void scan_backward_with(const ScanCall& call) {
   const ColumnBlocks<T> blocks(call.dim);
   const int64_t split = call.batch >= call.threads ? 1 : blocks.count, gates = call.batch * call.time;
   // Parts of dz by block, where blocks run side by side and share scalar gates.
   const bool parts = !Vector && split > 1;
-  const Block memory(parts ? size_t(split * gates) * sizeof(T) : 1);
-  if (memory.start == nullptr) return kNoMemory;
+  const Block memory(parts ? checked_product(split, gates) : 1, sizeof(T));
   expect_result<T>(call.dv, gates * call.dim);
   expect_result<T>(call.dz, gates * (Vector ? call.dim : 1));
   auto run = [&](int64_t task, int64_t) {
@@ -140,7 +139,7 @@ template <class T, bool Vector> Status scan_backward_with(const ScanCall& call) 
         });
     }
   };
-  if (call.dim > 0) parallel(call.threads, call.batch * split, run);
+  if (call.dim > 0) parallel(call, call.batch * split, run);
   if (parts)
     for (int64_t b = 0; b < call.batch; ++b) {
       const ScanExample<T> e(call, b);
@@ -151,15 +150,14 @@ template <class T, bool Vector> Status scan_backward_with(const ScanCall& call) 
         e.dz[t] = sum;
       }
     }
-  return kDone;
 }
 
 template <class T> void scan_forward(const ScanCall& call) {
   call.vector ? scan_forward_with<T, true>(call) : scan_forward_with<T, false>(call);
 }
 
-template <class T> Status scan_backward(const ScanCall& call) {
-  return call.vector ? scan_backward_with<T, true>(call) : scan_backward_with<T, false>(call);
+template <class T> void scan_backward(const ScanCall& call) {
+  call.vector ? scan_backward_with<T, true>(call) : scan_backward_with<T, false>(call);
 }
 
 }  // namespace QRN_VARIANT

@@ -1,7 +1,7 @@
 """Query-Reduction Networks: read stories, answer questions that need several facts, show how.
 
 >>> import query_reduction as qr
->>> model = qr.load("runs/qa2-2r")
+>>> model = qr.load("task2")
 >>> model.answer(["Mary got the milk.", "Mary went to the garden."], "Where is the milk?").text
 'garden'
 """
@@ -16,21 +16,57 @@ from query_reduction.errors import InputError
 
 if TYPE_CHECKING:
     from query_reduction.data.stories import Question, Story
-    from query_reduction.model import Answer, Reader, load
+    from query_reduction.explain.trace import Trace
+    from query_reduction.learning import Epoch, read, train
+    from query_reduction.model import DialogModel, StoryModel, load
+    from query_reduction.scan import scan
+    from query_reduction.tasks.protocol import Scores
+    from query_reduction.tasks.responses import Response
+    from query_reduction.tasks.stories import Answer
 
-__all__ = ["Answer", "InputError", "Question", "Reader", "Story", "__version__", "load"]
+__all__ = [
+    "Answer",
+    "DialogModel",
+    "Epoch",
+    "InputError",
+    "Question",
+    "Response",
+    "Scores",
+    "Story",
+    "StoryModel",
+    "Trace",
+    "__version__",
+    "load",
+    "read",
+    "scan",
+    "train",
+]
 
 # Loaded on first use: the command line must answer --help and --version without waiting for PyTorch.
 _HOME = {
-    "Answer": "query_reduction.model",
+    "Answer": "query_reduction.tasks.stories",
+    "DialogModel": "query_reduction.model",
+    "Epoch": "query_reduction.learning",
     "Question": "query_reduction.data.stories",
-    "Reader": "query_reduction.model",
+    "Response": "query_reduction.tasks.responses",
+    "Scores": "query_reduction.tasks.protocol",
     "Story": "query_reduction.data.stories",
+    "StoryModel": "query_reduction.model",
+    "Trace": "query_reduction.explain.trace",
     "load": "query_reduction.model",
+    "read": "query_reduction.learning",
+    "train": "query_reduction.learning",
 }
 
 
 def __getattr__(name: str) -> Any:
+    if name == "scan":
+        # The function, which has the name of its package.
+        return import_module("query_reduction.scan").scan
     if name not in _HOME:
         raise AttributeError(f"module 'query_reduction' has no attribute {name!r}")
     return getattr(import_module(_HOME[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

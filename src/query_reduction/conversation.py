@@ -10,7 +10,8 @@ from query_reduction.data.knowledge import NO_RESULT, KnowledgeBase
 from query_reduction.data.slots import API_CALL
 from query_reduction.data.stories import Question, Story
 from query_reduction.explain.trace import Trace
-from query_reduction.tasks.responder import Responder, Response
+from query_reduction.model import DialogModel
+from query_reduction.tasks.responses import Response
 
 __all__ = ["Said", "Session"]
 
@@ -30,7 +31,7 @@ class Said:
 class Session:
     """A conversation between a person and a model."""
 
-    responder: Responder
+    model: DialogModel
     knowledge: KnowledgeBase
     sentences: list[str] = field(default_factory=list)
     questions: list[Question] = field(default_factory=list)
@@ -40,7 +41,7 @@ class Session:
         for _ in range(_MOST_IN_A_ROW):
             said = self._answer(" ".join(text.split()) or SILENCE)
             yield said
-            if not self.responder.preparation.goes_on_after(said.response.text, rows=bool(said.rows)):
+            if not self.model.task.goes_on_after(said.response.text, rows=bool(said.rows)):
                 return
             text = SILENCE
 
@@ -53,7 +54,7 @@ class Session:
         if not self.questions or not self.questions[-1].after:
             return None
         last = self.questions[-1]
-        return self.responder.trace(Story(tuple(self.sentences[: last.after]), tuple(self.questions)))
+        return self.model.explain_dialog(Story(tuple(self.sentences[: last.after]), tuple(self.questions)))
 
     def as_text(self) -> str:
         """The conversation in the bAbI dialog format."""
@@ -61,7 +62,7 @@ class Session:
 
     def _answer(self, text: str) -> Said:
         asked = (*self.questions, Question(text, "", len(self.sentences)))
-        response = self.responder.respond_to_last(Story(tuple(self.sentences), asked))
+        response = self.model.respond_to(Story(tuple(self.sentences), asked))
         self.questions.append(Question(text, response.text, len(self.sentences)))
         self.sentences += (text, response.text)
         rows: tuple[str, ...] = ()
@@ -74,4 +75,4 @@ class Session:
 
     def _knows_no_result(self) -> bool:
         """Whether the model has learned what it means that nothing was found; else it is not told, but the user is."""
-        return not self.responder.vocabulary.unknown_words([NO_RESULT])
+        return not self.model.task.vocabulary.unknown_words([NO_RESULT])

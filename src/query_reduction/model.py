@@ -1,100 +1,155 @@
-"""A trained network that answers questions about stories in words.
+"""A trained model to use: it answers questions about stories, or takes the system's side of a dialog.
 
-model = load("runs/qa2-2r")
-answer = model.answer(["Mary got the milk.", "Mary went to the garden."], "Where is the milk?")
+model = load("task2")
+model.answer(["Mary got the milk.", "Mary went to the garden."], "Where is the milk?").text
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-import numpy as np
-import torch
-
-from query_reduction.data.encoding import encode_stories
 from query_reduction.data.stories import Question, Story
 from query_reduction.errors import InputError
 from query_reduction.explain.trace import Trace, trace_answer
+from query_reduction.networks.protocol import StackedNetwork
+from query_reduction.networks.registry import name_of
 from query_reduction.ready import find_model
-from query_reduction.training.checkpoint import SavedModel, load_model
+from query_reduction.tasks.dialogs import DialogTask
+from query_reduction.tasks.protocol import Scores, Task
+from query_reduction.tasks.responses import Response
+from query_reduction.tasks.stories import Answer, StoryTask, as_story
+from query_reduction.training.checkpoint import MODEL_FILE, SavedModel, load_model, save_model
 
-__all__ = ["Answer", "Reader", "load"]
-
-_RUNNERS_UP = 3
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """An answer in words, how sure the model is, and what it did not understand."""
-
-    text: str
-    confidence: float
-    """The model's probability of the answer, from 0 to 1."""
-    runners_up: tuple[tuple[str, float], ...]
-    """The next best answers with their probabilities."""
-    unknown_words: tuple[str, ...]
-    """Words of story and question the model never saw in training; it read them as nothing."""
+__all__ = ["DialogModel", "Model", "StoryModel", "load", "model_of"]
 
 
-class Reader:
-    """Answers questions with a trained model."""
+class Model:
+    """What models of stories and of dialogs have in common."""
 
-    def __init__(self, model: SavedModel) -> None:
-        self.model = model
-        self.network = model.network()
+    task: Task
+
+    def __init__(self, saved: SavedModel) -> None:
+        self.saved = saved
+        self.network: StackedNetwork = saved.network()
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.network_name}, {len(self.task.vocabulary.answers)} answers>"
+
+    @property
+    def shows_reading(self) -> bool:
+        """Whether its network has gates or attention to show."""
+        return type(self.network).trace is not StackedNetwork.trace
+
+    @property
+    def network_name(self) -> str:
+        """The short name of its network: ``2r``, ``gru``."""
+        return name_of(self.saved.config)
+
+    @property
+    def card(self) -> dict[str, Any]:
+        """Where it comes from and what it scored."""
+        return dict(self.saved.card)
+
+    def evaluate(self, stories: Sequence[Story]) -> Scores:
+        """Its error on all questions of some stories or dialogs."""
+        if not any(story.questions for story in stories):
+            raise InputError("stories: there are no questions to evaluate on")
+        return self.task.score([self.network], stories)[0]
+
+    def save(self, path: str | Path) -> Path:
+        """Write the model: to a file that ends in .safetensors, or into a folder. Returns the file."""
+        target = Path(path)
+        file = target if target.suffix == ".safetensors" else target / MODEL_FILE
+        save_model(file, self.saved)
+        return file
+
+
+class StoryModel(Model):
+    """Answers questions about stories."""
+
+    task: StoryTask
+
+    def __init__(self, saved: SavedModel, task: StoryTask) -> None:
+        super().__init__(saved)
+        self.task = task
 
     @property
     def decodes_questions(self) -> bool:
         """Whether the model can say its reduced queries in words."""
-        return self.model.config.decode_questions
+        return bool(getattr(self.saved.config, "decode_questions", False))
 
-    def answer(self, sentences: Sequence[str], question: str) -> Answer:
-        """Answer one question about a story."""
-        return self.answer_many([(sentences, question)])[0]
+    def answer(self, story: Sequence[str], question: str) -> Answer:
+        """Answer one question about a story, which is a list of sentences."""
+        return self.answer_many([(story, question)])[0]
 
-    @torch.inference_mode()
     def answer_many(self, asked: Sequence[tuple[Sequence[str], str]]) -> list[Answer]:
         """Answer several questions, each about its own story, in one batch."""
-        for sentences, question in asked:
-            self._check(sentences, question)
-        if not asked:
-            return []
-        vocabulary = self.model.vocabulary
-        questions = encode_stories((_story(*pair) for pair in asked), vocabulary, self.model.config.memory)
-        scores = self.network(questions.batch(np.arange(len(asked))))[0]
-        shown = min(1 + _RUNNERS_UP, len(vocabulary.answers))
-        best = torch.softmax(scores, dim=1).topk(shown)
-        answers = []
-        for (sentences, question), values, indices in zip(
-            asked, best.values.tolist(), best.indices.tolist(), strict=True
-        ):
-            ranked = [(vocabulary.answers[index], value) for value, index in zip(values, indices, strict=True)]
-            unknown = tuple(vocabulary.unknown_words([*sentences, question]))
-            answers.append(Answer(ranked[0][0], ranked[0][1], tuple(ranked[1:]), unknown))
-        return answers
+        for story, question in asked:
+            _check(story, question)
+        return self.task.answer(self.network, asked)
 
-    def trace(self, sentences: Sequence[str], question: str) -> Trace:
-        """What the network did at every sentence: gates, reduced queries and contributions."""
-        self._check(sentences, question)
-        return trace_answer(self.network, self.model.vocabulary, sentences, question)
-
-    def _check(self, sentences: Sequence[str], question: str) -> None:
-        if self.model.preparation is not None:
-            raise InputError("this model holds conversations: use 'qrn chat'")
-        if isinstance(sentences, str):
-            raise InputError("a story is a list of sentences, not one text; use text.splitlines()")
-        if not sentences:
-            raise InputError("the story has no sentences")
-        if not question.strip():
-            raise InputError("the question is empty")
+    def explain(self, story: Sequence[str], question: str) -> Trace:
+        """What the network did at every sentence: gates, reduced queries and contributions. Notebooks draw it."""
+        _check(story, question)
+        return trace_answer(self.network, self.task, as_story(story, question))
 
 
-def load(name: str | Path) -> Reader:
+class DialogModel(Model):
+    """Gives the system's side of dialogs."""
+
+    task: DialogTask
+
+    def __init__(self, saved: SavedModel, task: DialogTask) -> None:
+        super().__init__(saved)
+        self.task = task
+
+    def respond(self, history: Sequence[str], utterance: str) -> Response:
+        """The system's next words, after a history in which user and system take turns, the user first."""
+        if isinstance(history, str):
+            raise InputError("history: a list of utterances is needed, not one text")
+        if len(history) % 2:
+            raise InputError("history: user and system take turns, so it must hold an even number of utterances")
+        turns = [
+            Question(said, answered, after)
+            for after, (said, answered) in zip(
+                range(0, len(history), 2), zip(history[::2], history[1::2], strict=True), strict=True
+            )
+        ]
+        return self.respond_to(Story(tuple(history), (*turns, Question(utterance, "", len(history)))))
+
+    def respond_to(self, dialog: Story) -> Response:
+        """The response to the last question of a dialog."""
+        return self.task.respond_to_last(self.network, dialog)
+
+    def explain_dialog(self, dialog: Story) -> Trace:
+        """What the network did with a dialog, as it reads it, at the last question."""
+        return trace_answer(self.network, self.task, self.task.story(dialog), endings=False)
+
+    def with_knowledge(self, rows: Sequence[tuple[str, str, str]]) -> DialogModel:
+        """The same model for conversations about another knowledge base."""
+        return DialogModel(self.saved, self.task.with_knowledge(rows))
+
+
+def load(name: str | Path) -> StoryModel | DialogModel:
     """Open a model file, the folder of a training run, or a ready model by its name (``task2``)."""
-    return Reader(load_model(find_model(name)))
+    return model_of(load_model(find_model(name)))
 
 
-def _story(sentences: Sequence[str], question: str) -> Story:
-    return Story(tuple(sentences), (Question(question, "", len(sentences)),))
+def model_of(saved: SavedModel) -> StoryModel | DialogModel:
+    """The model to use of what was saved."""
+    if isinstance(saved.task, StoryTask):
+        return StoryModel(saved, saved.task)
+    if isinstance(saved.task, DialogTask):
+        return DialogModel(saved, saved.task)
+    raise TypeError(f"no model for {type(saved.task).__name__}")
+
+
+def _check(story: Sequence[str], question: str) -> None:
+    if isinstance(story, str):
+        raise InputError("story: a list of sentences is needed, not one text; use text.splitlines()")
+    if not story:
+        raise InputError("story: it has no sentences")
+    if not question.strip():
+        raise InputError("question: it is empty")

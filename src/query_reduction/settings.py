@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, fields, replace
-from functools import cache
 from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from query_reduction.errors import InputError
@@ -60,9 +59,14 @@ def changed(settings: Settings, changes: Mapping[str, Any]) -> Settings:
     return replace(settings, **changes)  # type: ignore[type-var]
 
 
-@cache
-def _hints(kind: Any) -> dict[str, Any]:
-    return get_type_hints(kind, include_extras=True)
+_known_hints: dict[type, dict[str, Any]] = {}
+
+
+def _hints(kind: type) -> dict[str, Any]:
+    """The types of a class's fields, with their ranges; looked up once."""
+    if kind not in _known_hints:
+        _known_hints[kind] = get_type_hints(kind, include_extras=True)
+    return _known_hints[kind]
 
 
 def _check_value(name: str, value: Any, kind: Any) -> None:

@@ -11,9 +11,10 @@ import torch
 
 from query_reduction.bench.step import STACKED, Workload, our_runner, workload
 from query_reduction.bench.timing import Effort, Runner, Timing, race, spread
-from query_reduction.config import ModelConfig, parse_variant
 from query_reduction.native import library as native
 from query_reduction.native.threads import available_cores
+from query_reduction.networks.qrn import QRNConfig
+from query_reduction.networks.registry import resolve
 from query_reduction.scan import scan
 
 __all__ = ["FORMULA", "measure_limits", "step_products"]
@@ -27,7 +28,7 @@ _SCAN_PASSES = 8
 """Numbers moved for each element: z, v in and h out; z, h, dh in and dz, dv out."""
 
 
-def step_products(config: ModelConfig, work: Workload) -> int:
+def step_products(config: QRNConfig, work: Workload) -> int:
     """Floating point operations of the matrix products of one model's step, tied weights, by ``FORMULA``."""
     batch = work.questions.batch(work.chosen)
     stories, time = batch.stories.shape
@@ -44,7 +45,7 @@ def measure_limits(
     left, right, product = (torch.randn(gemm, gemm) for _ in range(3))
     runners = [Runner("torch.mm", lambda: torch.mm(left, right, out=product), thread_counts=(cores,))]
     work_of = {32: workload(32), 128: workload(128)}
-    config = parse_variant(variant)
+    config: QRNConfig = resolve(variant)
     cases = [(STACKED, 32), (1, 32), (1, 128)]
     for restarts, batch in cases:
         runners.append(our_runner(f"{variant}, {restarts} × batch {batch}", config, work_of[batch], restarts))

@@ -14,10 +14,12 @@ from pathlib import Path
 
 import torch
 
-from query_reduction.config import parse_variant
 from query_reduction.data.batch import Batch
+from query_reduction.data.vocabulary import Vocabulary
 from query_reduction.native.threads import use_threads
-from query_reduction.networks.qrn import QueryReductionNetwork
+from query_reduction.networks.heads import HeadConfig
+from query_reduction.networks.protocol import StackedNetwork
+from query_reduction.networks.registry import build_network, resolve
 
 __all__ = ["high_water", "long_batch"]
 
@@ -53,7 +55,7 @@ def long_batch(sentences: int) -> Batch:
     )
 
 
-def _forward_backward(network: QueryReductionNetwork, batch: Batch) -> None:
+def _forward_backward(network: StackedNetwork, batch: Batch) -> None:
     network.zero_grad()
     network.losses(batch).sum().backward()
 
@@ -67,9 +69,9 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=0.5)
     options = parser.parse_args()
     use_threads(options.threads)
-    network = QueryReductionNetwork(
-        parse_variant(options.variant), _WORDS, _ANSWERS, longest_sentence=_LONGEST_SENTENCE
-    )
+    words = tuple(f"w{number}" for number in range(_WORDS - 2))
+    vocabulary = Vocabulary(words, tuple(f"a{number}" for number in range(_ANSWERS)), _LONGEST_SENTENCE)
+    network = build_network(resolve(options.variant), vocabulary, HeadConfig())
     _forward_backward(network, long_batch(_WARM_UP))
     before = high_water()
     batch = long_batch(options.sentences)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from query_reduction.bench.step import STACKED, build_network, network_step, our_runner, workload
+from query_reduction.bench.step import STACKED, build_qrn, network_step, our_runner, workload
 from query_reduction.bench.timing import Effort, Runner, race, ratios, spread
-from query_reduction.config import parse_variant
 from query_reduction.native.threads import available_cores, use_threads
+from query_reduction.networks.registry import resolve
 
 __all__ = ["measure_scaling"]
 
@@ -23,7 +23,7 @@ def measure_scaling(effort: Effort, variants: tuple[str, ...] = ("2r", "6r200"))
 
 
 def _threads(effort: Effort, variant: str, restarts: int) -> dict[str, Any]:
-    config, work, cores = parse_variant(variant), workload(), available_cores()
+    config, work, cores = resolve(variant), workload(), available_cores()
     one, many = race(
         [our_runner(str(count), config, work, restarts, threads=count) for count in (1, cores)],
         effort,
@@ -39,8 +39,8 @@ def _threads(effort: Effort, variant: str, restarts: int) -> dict[str, Any]:
 
 def _restarts(effort: Effort, variant: str) -> dict[str, Any]:
     """Ten together against ten one after another, the same process, the better number of threads for each."""
-    config, work = parse_variant(variant), workload()
-    steps = [network_step(build_network(config, work, 1, None), work) for _ in range(STACKED)]
+    config, work = resolve(variant), workload()
+    steps = [network_step(build_qrn(config, work, 1, None), work) for _ in range(STACKED)]
 
     def one_after_another() -> None:
         for step in steps:
@@ -65,6 +65,6 @@ def _restarts(effort: Effort, variant: str) -> dict[str, Any]:
 def _overhead(effort: Effort, restarts: int) -> dict[str, Any]:
     """A whole step for one story of one sentence: what is left is Python, PyTorch and the optimiser."""
     work = workload(1, 1, 1)
-    step = network_step(build_network(parse_variant("2r"), work, restarts, None), work)
+    step = network_step(build_qrn(resolve("2r"), work, restarts, None), work)
     (timing,) = race([Runner("step", step, 1, use_threads, (1,))], effort)
     return {"variant": "2r", "restarts": restarts, "seconds": spread(timing.seconds).as_json()}

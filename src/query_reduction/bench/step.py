@@ -1,34 +1,39 @@
 """A whole training step: batch, encoder, reading, head, loss, backward, weight decay and Adagrad.
 
 Ours against the same network with the recurrence as a loop over time (the paper's "without parallelisation"), as the
-paper's matrix, and against PyTorch's GRU and LSTM of the same width and depth over the same sentences.
+paper's matrix, and against GRU and LSTM readers of the same width and depth over the same sentences, each alone and
+with as many restarts stacked as ours.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import torch
 
 from query_reduction.bench.timing import Effort, Runner, race, ratios, spread
-from query_reduction.config import ModelConfig, Recipe, parse_variant
 from query_reduction.data.encoding import EncodedQuestions, encode_stories
 from query_reduction.data.stories import Question, Story
 from query_reduction.data.vocabulary import Vocabulary
 from query_reduction.native import library as native
 from query_reduction.native.threads import use_threads
-from query_reduction.networks.qrn import QueryReductionNetwork
-from query_reduction.networks.recurrent import RecurrentReader
+from query_reduction.networks.gru import GRUConfig
+from query_reduction.networks.heads import HeadConfig
+from query_reduction.networks.lstm import LSTMConfig
+from query_reduction.networks.protocol import Seeds, StackedNetwork
+from query_reduction.networks.qrn import QRNConfig, QueryReductionNetwork
+from query_reduction.networks.registry import build_network, resolve
+from query_reduction.training.recipes import Recipe
 from query_reduction.training.stack import ParameterStack
 
 __all__ = [
     "STACKED",
     "VARIANTS",
     "Workload",
-    "build_network",
+    "build_qrn",
     "measure_steps",
     "network_step",
     "our_runner",
@@ -79,24 +84,16 @@ def workload(batch: int = 32, sentences: int = 50, distinct: int = _DISTINCT_SEN
     return Workload(encode_stories(stories, vocabulary, memory=0), vocabulary, np.arange(batch))
 
 
-def build_network(
-    config: ModelConfig, work: Workload, restarts: int, scan_backend: str | None
-) -> QueryReductionNetwork:
+def build_qrn(config: QRNConfig, work: Workload, restarts: int, scan_backend: str | None) -> QueryReductionNetwork:
     """The network as it is trained, or composed of PyTorch operations around one of the scans."""
-    network = QueryReductionNetwork(
-        config,
-        work.vocabulary.size,
-        len(work.vocabulary.answers),
-        longest_sentence=work.vocabulary.longest_sentence,
-        restarts=range(restarts),
-    )
+    network = QueryReductionNetwork(config, work.vocabulary, HeadConfig(), Seeds(range(restarts)))
     if scan_backend is not None:
-        network.fused = False
+        network.use_native(False)
         network.scan_backend = scan_backend
     return network
 
 
-def network_step(network: QueryReductionNetwork, work: Workload) -> Callable[[], object]:
+def network_step(network: StackedNetwork, work: Workload) -> Callable[[], object]:
     """One step of ``RestartTrainer``."""
     stack = ParameterStack(network, Recipe())
 
@@ -109,9 +106,9 @@ def network_step(network: QueryReductionNetwork, work: Workload) -> Callable[[],
     return step
 
 
-def our_runner(name: str, config: ModelConfig, work: Workload, restarts: int, threads: int | None = None) -> Runner:
+def our_runner(name: str, config: QRNConfig, work: Workload, restarts: int, threads: int | None = None) -> Runner:
     """The step as ``qrn train`` takes it, per model."""
-    step = network_step(build_network(config, work, restarts, None), work)
+    step = network_step(build_qrn(config, work, restarts, None), work)
     counts = None if threads is None else (threads,)
     return Runner(name, step, restarts, use_threads, counts)
 
@@ -121,7 +118,7 @@ def measure_steps(variants: Sequence[str], effort: Effort, work: Workload | None
     work = work or workload()
     rows = []
     for variant in variants:
-        config = parse_variant(variant)
+        config: QRNConfig = resolve(variant)
         _check_equal(config, work)
         runners = [
             our_runner(f"ours, {STACKED} restarts stacked", config, work, STACKED),
@@ -129,8 +126,11 @@ def measure_steps(variants: Sequence[str], effort: Effort, work: Workload | None
             _composed("per-step loop", config, work, 1, "loop"),
             _composed("matrix form", config, work, 1, "matrix"),
             _composed(f"matrix form, {STACKED} restarts stacked", config, work, STACKED, "matrix"),
-            _recurrent("gru", config, work),
-            _recurrent("lstm", config, work),
+            *(
+                _recurrent(peer, work, restarts)
+                for peer in (GRUConfig(config.layers, config.dimension), LSTMConfig(config.layers, config.dimension))
+                for restarts in (1, STACKED)
+            ),
         ]
         timings = race(runners, effort)
         stacked, single = timings[:2]
@@ -156,44 +156,23 @@ def measure_steps(variants: Sequence[str], effort: Effort, work: Workload | None
     return {"rows": rows, "notes": notes}
 
 
-def _composed(name: str, config: ModelConfig, work: Workload, restarts: int, scan_backend: str) -> Runner:
-    return Runner(name, network_step(build_network(config, work, restarts, scan_backend), work), restarts)
+def _composed(name: str, config: QRNConfig, work: Workload, restarts: int, scan_backend: str) -> Runner:
+    return Runner(name, network_step(build_qrn(config, work, restarts, scan_backend), work), restarts)
 
 
-def _recurrent(kind: Literal["gru", "lstm"], config: ModelConfig, work: Workload) -> Runner:
-    recipe = Recipe()
-    torch.manual_seed(0)
-    reader = RecurrentReader(
-        kind,
-        work.vocabulary.size,
-        len(work.vocabulary.answers),
-        dimension=config.dimension,
-        layers=config.layers,
-        longest_sentence=work.vocabulary.longest_sentence,
-    )
-    optimiser = torch.optim.Adagrad(
-        reader.parameters(),
-        lr=_LEARNING_RATE,
-        weight_decay=recipe.l2,
-        initial_accumulator_value=recipe.accumulator,
-        fused=True,
-    )
-
-    def step() -> None:
-        batch = work.questions.batch(work.chosen)
-        optimiser.zero_grad(set_to_none=False)
-        reader.losses(batch).mean().backward()
-        optimiser.step()
-
-    return Runner(f"nn.{kind.upper()}", step)
+def _recurrent(config: GRUConfig | LSTMConfig, work: Workload, restarts: int) -> Runner:
+    name = type(config).__name__.removesuffix("Config")
+    network = build_network(config, work.vocabulary, HeadConfig(), Seeds(range(restarts)))
+    stacked = f", {restarts} restarts stacked" if restarts > 1 else ""
+    return Runner(f"{name} reader{stacked}", network_step(network, work), restarts)
 
 
-def _check_equal(config: ModelConfig, work: Workload) -> None:
+def _check_equal(config: QRNConfig, work: Workload) -> None:
     """The composed networks must have the losses and gradients of ours, or their times would mean nothing."""
     batch = work.questions.batch(work.chosen)
     found = []
     for scan_backend in (None, "loop", "matrix"):
-        network = build_network(config, work, 1, scan_backend)
+        network = build_qrn(config, work, 1, scan_backend)
         loss = network.losses(batch).mean()
         loss.backward()
         found.append((loss.detach(), network.candidate_query.grad))

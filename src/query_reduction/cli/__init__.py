@@ -31,6 +31,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "data list": ("data:ListData", "what data there is, and where it is looked for"),
     "data fetch": ("data:FetchData", "download a published dataset"),
     "data check": ("data:CheckData", "count what is in a file or folder of stories and list its problems"),
+    "data symmetries": ("data:DataSymmetries", "which words may stand for each other, found from the stories alone"),
     "data generate": ("data:GenerateData", "write generated stories as bAbI files"),
 }
 """Verb → (module:class, what it does). A class is a dataclass of options with a ``run`` method."""

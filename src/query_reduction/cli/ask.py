@@ -12,7 +12,7 @@ from query_reduction.cli.output import console, print_json
 from query_reduction.cli.story_input import is_piped, prompt, sentences_from
 from query_reduction.errors import InputError
 from query_reduction.explain.terminal import gate_table
-from query_reduction.model import Reader, load
+from query_reduction.model import DialogModel, StoryModel, load
 
 __all__ = ["Ask"]
 
@@ -27,7 +27,7 @@ class Ask:
     model: Annotated[str, tyro.conf.Positional]
     """A model file, the folder of a training run, or the name of a ready model ('qrn models' lists them)."""
     story: str | None = None
-    """A text file with one sentence a line (or a bAbI or .jsonl file: its first story); - reads standard input."""
+    """A text file with one sentence per line (or a bAbI or .jsonl file: its first story); - reads standard input."""
     question: str | None = None
     """The question; without one (and with the story in a file) questions are read from the keyboard."""
     gates: bool = True
@@ -37,20 +37,22 @@ class Ask:
 
     def run(self) -> int:
         """Answer one question, or hold a session."""
-        reader = load(self.model)
+        model = load(self.model)
+        if isinstance(model, DialogModel):
+            raise InputError(f"{self.model} holds conversations: use 'qrn chat'")
         if is_piped(self.story) and self.question is None:
             raise InputError("a story on standard input needs --question")
         sentences = sentences_from(self.story)
         if self.question is not None:
-            self._answer(reader, sentences, self.question)
+            self._answer(model, sentences, self.question)
             return 0
         while question := prompt("question (empty line to end): "):
-            self._answer(reader, sentences, question)
+            self._answer(model, sentences, question)
         return 0
 
-    def _answer(self, reader: Reader, sentences: list[str], question: str) -> None:
-        answer = reader.answer(sentences, question)
-        trace = reader.trace(sentences, question) if self.gates else None
+    def _answer(self, model: StoryModel, sentences: list[str], question: str) -> None:
+        answer = model.answer(sentences, question)
+        trace = model.explain(sentences, question) if self.gates and model.shows_reading else None
         if self.json:
             value: dict[str, Any] = {"question": question, **asdict(answer)}
             if trace:

@@ -15,9 +15,7 @@ from query_reduction.data.slots import API_CALL
 from query_reduction.errors import InputError
 from query_reduction.explain.terminal import gate_table
 from query_reduction.files import write_atomically
-from query_reduction.ready import find_model
-from query_reduction.tasks.responder import Responder
-from query_reduction.training.checkpoint import load_model
+from query_reduction.model import StoryModel, load
 
 __all__ = ["Chat"]
 
@@ -37,21 +35,21 @@ class Chat:
     model: Annotated[str, tyro.conf.Positional]
     """A model file, the folder of a training run, or the name of a ready model."""
     kb: Path | None = None
-    """The knowledge base: bAbI rows (1 the_place R_cuisine thai), or .jsonl with one place a line. Without it, the
+    """The knowledge base: bAbI rows (1 the_place R_cuisine thai), or .jsonl with one place per line. Without it, the
     places a copying model met in training."""
     json: bool = False
     """Print each response as one JSON object."""
 
     def run(self) -> int:
         """Hold a conversation until the input ends."""
-        saved = load_model(find_model(self.model))
-        if saved.preparation is None:
+        model = load(self.model)
+        if isinstance(model, StoryModel):
             raise InputError(
                 f"{self.model} answers questions about stories: use 'qrn ask', or train with --data dialog"
             )
-        knowledge = KnowledgeBase.read(self.kb) if self.kb else KnowledgeBase(saved.preparation.known_rows())
-        responder = Responder(saved.network(), saved.vocabulary, saved.preparation.with_knowledge(knowledge.rows))
-        session = Session(responder, knowledge)
+        knowledge = KnowledgeBase.read(self.kb) if self.kb else KnowledgeBase(model.task.known_rows())
+        model = model.with_knowledge(knowledge.rows)
+        session = Session(model, knowledge)
         if not self.json:
             notes.print(_COMMANDS, style="dim", markup=False)
         while (line := _next_line()) is not None:
@@ -59,7 +57,7 @@ class Chat:
             if command in ("/quit", "/exit"):
                 break
             if command == "/reset":
-                session = Session(responder, session.knowledge)
+                session = Session(model, knowledge)
                 notes.print("a new conversation", style="dim")
             elif command == "/why":
                 _show_why(session)
@@ -110,7 +108,7 @@ def _save(session: Session, name: str) -> None:
         return
     try:
         write_atomically(Path(name), session.as_text())
-    except OSError as error:
-        notes.print(f"{name}: {error.strerror}", style="yellow", markup=False)
+    except InputError as error:
+        notes.print(str(error), style="yellow", markup=False)
     else:
         notes.print(f"saved as {name}", style="dim", markup=False)

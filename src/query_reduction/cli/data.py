@@ -13,12 +13,13 @@ from query_reduction import worlds
 from query_reduction.cli.output import console, notes, print_json
 from query_reduction.data.fetch import DATASETS, cache_folder, fetch
 from query_reduction.data.lines import Problem
-from query_reduction.data.readers import scan_file
+from query_reduction.data.readers import read_file, scan_file
 from query_reduction.data.stories import Story
 from query_reduction.errors import InputError
-from query_reduction.tasks.sources import parse_tasks
+from query_reduction.symmetry import discover
+from query_reduction.tasks.numbers import parse_tasks
 
-__all__ = ["CheckData", "FetchData", "GenerateData", "ListData"]
+__all__ = ["CheckData", "DataSymmetries", "FetchData", "GenerateData", "ListData"]
 
 _PROBLEMS_SHOWN = 50
 
@@ -126,6 +127,35 @@ def _count(path: Path, stories: list[Story], problems: list[Problem]) -> dict[st
 
 
 @dataclass(frozen=True)
+class DataSymmetries:
+    """Find out which words of some stories may stand for each other without making an answer false.
+
+    No word list and no knowledge of a language is used; the stories may be in any script. 'qrn train --symmetries
+    --copies 20' trains on stories told in other words found this way.
+    """
+
+    path: Annotated[Path, tyro.conf.Positional]
+    """A file of stories."""
+    seed: int = 0
+    """Decides the random numbers of the tests behind each finding."""
+    json: bool = False
+    """Print as one JSON object."""
+
+    def run(self) -> int:
+        """Discover and describe."""
+        stories = read_file(self.path)
+        with notes.status("looking for words that may stand for each other"):
+            found = discover(stories, seed=self.seed)
+        if self.json:
+            print_json(found.as_json())
+            return 0
+        lines = found.describe() or ["no words were found that may stand for each other"]
+        for line in lines:
+            console.print(line, markup=False, soft_wrap=True)
+        return 0
+
+
+@dataclass(frozen=True)
 class GenerateData:
     """Write generated stories as bAbI files, for training, validation and test.
 
@@ -137,15 +167,15 @@ class GenerateData:
     tasks: str = "1-20"
     """Which tasks: a number, a range, a list, or all."""
     questions: int = 10000
-    """Training questions a task."""
+    """Training questions per task."""
     held_out_questions: int = 1000
-    """Validation and test questions a task."""
+    """Validation and test questions per task."""
     seed: int = 0
     """Another seed, other stories."""
     unseen_names: bool = False
     """The test part uses names the other parts never mention."""
     mixed: bool = False
-    """One file for all tasks, stories shuffled, instead of one a task."""
+    """One file for all tasks, stories shuffled, instead of one per task."""
     words: Path | None = None
     """A table of words to use instead of the built-in one, e.g. for another language."""
     json: bool = False

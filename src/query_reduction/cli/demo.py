@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from query_reduction import worlds
+from query_reduction.cli.interrupt import train_with_progress
 from query_reduction.cli.output import console, notes, print_json
-from query_reduction.cli.progress import train_with_progress
-from query_reduction.config import preset
 from query_reduction.explain.terminal import gate_table
-from query_reduction.model import Reader
+from query_reduction.model import StoryModel, model_of
 from query_reduction.native.threads import available_cores, use_threads
 from query_reduction.tasks.sources import load_parts
-from query_reduction.training.run import Run, RunSettings
+from query_reduction.training.run import Place, Run
+from query_reduction.training.setup import setup
 
 __all__ = ["Demo"]
 
@@ -36,25 +36,28 @@ class Demo:
         use_threads(available_cores())
         notes.print(f"telling {_QUESTIONS} questions that need two facts each …")
         parts = load_parts("generated", _TASK, questions=_QUESTIONS, seed=self.seed)
-        model, recipe = preset("original", "2r")
-        recipe = replace(recipe, restarts=_RESTARTS, max_epochs=_EPOCHS, seed=self.seed)
-        run = Run(parts, RunSettings(model, recipe, None, about="demo"))
+        settings = {"restarts": _RESTARTS, "max_epochs": _EPOCHS, "seed": self.seed}
+        run = Run(parts, setup("2r", changes=settings), Place(about="demo"))
         if not train_with_progress(run):
             return 130
         result = run.finish()
-        reader = Reader(run.model(run.best()))
+        model = model_of(run.model(run.best()))
+        assert isinstance(model, StoryModel)
         story = worlds.generate(int(_TASK), 5, seed=self.seed + 1, split="test")[-1]
         question = story.questions[-1]
         sentences = story.sentences[: question.after]
-        answer = reader.answer(sentences, question.text)
+        answer = model.answer(sentences, question.text)
         if self.json:
-            print_json(result | {"question": question.text, "answer": answer.text, "right_answer": question.answer})
+            print_json(
+                result.as_json() | {"question": question.text, "answer": answer.text, "right_answer": question.answer}
+            )
             return 0
         console.print(
-            f"test accuracy [bold]{100 - result['test_error']:.1f} %[/] on {result['questions']['test']} questions of "
-            f"unseen stories (best of {_RESTARTS} restarts on development questions; {result['seconds']:.0f} s)\n"
+            f"test accuracy [bold]{100 - (result.chosen.test_error or 0.0):.1f} %[/] on {result.questions['test']} "
+            f"questions of unseen stories (best of {_RESTARTS} restarts on development questions; "
+            f"{result.seconds:.0f} s)\n"
         )
         console.print("A story it has never seen, and its gates: which sentences matter to the query?")
-        console.print(gate_table(reader.trace(sentences, question.text), width=console.width))
+        console.print(gate_table(model.explain(sentences, question.text), width=console.width))
         console.print(f"answer: [bold]{answer.text}[/] ({answer.confidence:.0%} sure); true: {question.answer}")
         return 0

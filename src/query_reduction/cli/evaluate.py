@@ -10,20 +10,13 @@ import tyro
 from rich.table import Table
 
 from query_reduction.cli.output import console, print_json
-from query_reduction.cli.responses import response_table
-from query_reduction.data.dialog import read_dialogs
-from query_reduction.data.encoding import encode_stories
+from query_reduction.cli.scores import score_table
 from query_reduction.data.readers import read_file
 from query_reduction.data.stories import Story
 from query_reduction.errors import InputError
-from query_reduction.explain.scoring import FIGURES, score_explanations
-from query_reduction.ready import find_model
-from query_reduction.tasks.answers import error_by_task, evaluate
-from query_reduction.tasks.preparation import Preparation
-from query_reduction.tasks.responder import Responder
-from query_reduction.tasks.responses import score_responses
+from query_reduction.explain.scoring import FIGURES, RANKINGS, score_explanations
+from query_reduction.model import Model, StoryModel, load
 from query_reduction.tasks.sources import load_parts
-from query_reduction.training.checkpoint import SavedModel, load_model
 
 __all__ = ["Evaluate"]
 
@@ -37,8 +30,9 @@ class Evaluate:
 
     model: Annotated[str, tyro.conf.Positional]
     """A model file, the folder of a training run, or the name of a ready model ('qrn models' lists them)."""
-    data: str = "generated"
-    """generated, babi (or babi/en-10k …), dialog, generated-dialog, or the path of a file or folder."""
+    data: str | None = None
+    """generated, babi (or babi/en-10k …), dialog, generated-dialog, or the path of a file or folder; by default what
+    the model was trained for, if its card says so."""
     task: str | None = None
     """Which bAbI task or tasks (2, 1-5, all)."""
     seed: int = 0
@@ -50,70 +44,68 @@ class Evaluate:
 
     def run(self) -> int:
         """Evaluate and report."""
-        saved = load_model(find_model(self.model))
-        if saved.preparation is not None:
-            return self._evaluate_dialogs(saved, saved.preparation)
-        stories = self._stories()
-        questions = encode_stories(stories, saved.vocabulary, saved.config.memory)
-        if not len(questions):
-            raise InputError(f"{self.data}: no test questions")
-        outcome = evaluate(saved.network(), questions)
-        result: dict[str, Any] = {
-            "model": self.model,
-            "data": self.data,
-            "questions": len(questions),
-            "error": round(float(outcome.error[0]), 4),
-            "loss": round(float(outcome.loss[0]), 6),
-            "answers_never_seen": int((questions.answers < 0).sum()),
-            "unknown_words": saved.vocabulary.unknown_words(_distinct_texts(stories)),
-            "error_by_task": error_by_task(questions, outcome.correct[0]),
-        }
-        if self.explanations:
-            result["explanations"] = score_explanations(saved.network(), saved.vocabulary, stories)
+        model = load(self.model)
+        data, task = self._source(model)
+        result: dict[str, Any] = {"model": self.model, "data": data, "task": task}
+        for suffix, stories in self._tests(model.task.kind, data, task):
+            scores = model.evaluate(stories)
+            if "error" not in result:
+                result |= {"questions": scores.questions, "error": scores.error, "errors": {}}
+            for measure, rows in scores.errors.items():
+                result["errors"].setdefault(measure, {}).update(
+                    {f"{row}{suffix}": error for row, error in rows.items()}
+                )
+            if isinstance(model, StoryModel):
+                result |= self._about_stories(model, stories)
+        if "error" not in result:
+            raise InputError(f"{data}: no test questions")
         if self.json:
             print_json(result)
             return 0
-        console.print(f"error [bold]{result['error']:.1f} %[/] on {len(questions)} questions of {self.data}")
-        if len(result["error_by_task"]) > 1:
-            for task, error in result["error_by_task"].items():
-                console.print(f"  task {task:>2}  {error:5.1f} %")
-        if result["answers_never_seen"]:
-            console.print(f"{result['answers_never_seen']} questions have answers the model never saw in training")
-        if result["unknown_words"]:
-            console.print(f"unknown words: {', '.join(result['unknown_words'][:20])}", markup=False)
-        if self.explanations:
+        named = f"{data} task {task}" if task else data
+        console.print(f"error [bold]{result['error']:.1f} %[/] on {result['questions']} questions of {named}")
+        if sum(map(len, result["errors"].values())) > 1:
+            console.print(score_table(result["errors"]))
+        if result.get("unknown_words"):
+            unknown = ", ".join(result["unknown_words"][:10])
+            console.print(f"words the model does not know: {unknown}", style="yellow", markup=False)
+        if result.get("answers_never_seen"):
+            console.print(f"answers it never saw in training: {result['answers_never_seen']}", style="yellow")
+        if self.explanations and "explanations" in result:
             _print_explanations(result["explanations"])
         return 0
 
-    def _evaluate_dialogs(self, saved: SavedModel, preparation: Preparation) -> int:
-        """All three measures, on the test dialogs and on those with names training never mentions."""
-        tests = self._dialogs()
-        if not any(tests.values()):
-            raise InputError(f"{self.data}: no test dialogs")
-        responder = Responder(saved.network(), saved.vocabulary, preparation)
-        scores = {
-            name: score_responses(dialogs, responder.respond(dialogs)).as_json()
-            for name, dialogs in tests.items()
-            if dialogs
+    def _about_stories(self, model: StoryModel, stories: list[Story]) -> dict[str, Any]:
+        vocabulary = model.task.vocabulary
+        answers = [question.answer for story in stories for question in story.questions]
+        found: dict[str, Any] = {
+            "answers_never_seen": sum(vocabulary.answer_number(answer) < 0 for answer in answers),
+            "unknown_words": vocabulary.unknown_words(_distinct_texts(stories)),
         }
-        if self.json:
-            print_json({"model": self.model, "data": self.data, "task": self.task, "responses": scores})
-        else:
-            console.print(response_table(scores))
-        return 0
+        if self.explanations:
+            found["explanations"] = score_explanations(model.network, model.task, stories)
+        return found
 
-    def _dialogs(self) -> dict[str, list[Story]]:
-        if Path(self.data).is_file():
-            return {"test": read_dialogs(Path(self.data))}
-        parts = load_parts(self.data, self.task, seed=self.seed)
-        if not parts.dialogs:
-            raise InputError(f"{self.data}: stories, but {self.model} was trained on dialogs")
-        return {"test": parts.test, "unseen names": parts.unseen}
+    def _source(self, model: Model) -> tuple[str, str | None]:
+        """The data and the task: as asked for, or those of the model's card."""
+        if self.data is not None:
+            return self.data, self.task
+        known = model.card.get("data", {})
+        source, task = known.get("source"), self.task or known.get("task")
+        if not isinstance(source, str) or not (task is None or isinstance(task, str)):
+            raise InputError(f"{self.model} does not say what it was trained for: give --data")
+        return source, task
 
-    def _stories(self) -> list[Story]:
-        if Path(self.data).is_file():
-            return read_file(Path(self.data))
-        return load_parts(self.data, self.task, seed=self.seed).test
+    def _tests(self, kind: str, data: str, task: str | None) -> list[tuple[str, list[Story]]]:
+        """The test part of a dataset, or all of a file."""
+        if self.explanations and kind == "dialogs":
+            raise InputError("--explanations has no effect on dialogs: they name no supporting facts")
+        if Path(data).is_file():
+            return [("", read_file(Path(data)))]
+        parts = load_parts(data, task, seed=self.seed)
+        if parts.kind != kind:
+            raise InputError(f"{data} holds {parts.kind}, but {self.model} was trained on {kind}")
+        return list(parts.tests())
 
 
 def _distinct_texts(stories: list[Story]) -> list[str]:
@@ -123,7 +115,7 @@ def _distinct_texts(stories: list[Story]) -> list[str]:
 
 
 def _print_explanations(scores: dict[str, dict[str, Any]]) -> None:
-    """One row a task and ranking: the model's, and the two it has to beat."""
+    """One row per task and ranking: the model's, and the two it has to beat."""
     if not scores:
         console.print("the data names no supporting facts to hold explanations against")
         return
@@ -131,8 +123,8 @@ def _print_explanations(scores: dict[str, dict[str, Any]]) -> None:
     for title in ("task", "questions", "ranked by", *(figure.replace("_", " ") for figure in FIGURES)):
         table.add_column(title, justify="left" if title == "ranked by" else "right")
     for task, score in scores.items():
-        for ranked_by in ("model", "random", "recency"):
+        for ranked_by in RANKINGS:
             figures = [f"{score[ranked_by][figure]:.1f}" for figure in FIGURES]
             first = (task, str(score["questions"])) if ranked_by == "model" else ("", "")
-            table.add_row(*first, ranked_by, *figures, end_section=ranked_by == "recency")
+            table.add_row(*first, ranked_by, *figures, end_section=ranked_by == RANKINGS[-1])
     console.print(table)

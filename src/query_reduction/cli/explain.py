@@ -11,10 +11,11 @@ from rich.markup import escape
 
 from query_reduction.cli.output import console, notes, print_json
 from query_reduction.cli.story_input import sentences_from
+from query_reduction.errors import InputError
 from query_reduction.explain import html, picture
 from query_reduction.explain.terminal import gate_table
 from query_reduction.files import write_atomically
-from query_reduction.model import load
+from query_reduction.model import DialogModel, load
 
 __all__ = ["Explain"]
 
@@ -31,7 +32,7 @@ class Explain:
     question: str
     """The question."""
     story: str | None = None
-    """A text file with one sentence a line (or a bAbI or .jsonl file: its first story); - reads standard input."""
+    """A text file with one sentence per line (or a bAbI or .jsonl file: its first story); - reads standard input."""
     html: Path | None = None
     """Write one standalone HTML file."""
     png: Path | None = None
@@ -47,7 +48,10 @@ class Explain:
 
     def run(self) -> int:
         """Explain one answer."""
-        trace = load(self.model).trace(sentences_from(self.story), self.question)
+        model = load(self.model)
+        if isinstance(model, DialogModel):
+            raise InputError(f"{self.model} holds conversations: use 'qrn chat' and /why")
+        trace = model.explain(sentences_from(self.story), self.question)
         if self.html:
             write_atomically(self.html, html.page(trace))
         for path in (self.png, self.svg):

@@ -43,7 +43,7 @@ def _row(model: ReadyModel) -> list[Text]:
     cells = [
         model.name,
         str(card.get("title", "")),
-        str(card.get("variant", "")),
+        str(card.get("network", "")),
         f"{model.size / 1000:.0f} kB",
         _percent(card.get("errors", {}).get("generated")),
         _percent(card.get("errors", {}).get("published")),

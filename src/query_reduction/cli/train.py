@@ -2,29 +2,49 @@
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+import tyro
+
+from query_reduction.cli.interrupt import train_with_progress
 from query_reduction.cli.output import console, notes, print_json
-from query_reduction.cli.progress import train_with_progress
-from query_reduction.cli.responses import response_table
-from query_reduction.config import ModelConfig, Recipe, preset, variant_name
+from query_reduction.cli.scores import score_table
+from query_reduction.cli.settings import given, optional
 from query_reduction.errors import InputError
 from query_reduction.native.threads import available_cores, use_threads
-from query_reduction.tasks.sources import load_parts, names_dialogs
+from query_reduction.networks.registry import kinds
+from query_reduction.tasks.dialogs import DialogOptions
+from query_reduction.tasks.sources import load_parts, question_count
+from query_reduction.tasks.stories import StoryOptions
 from query_reduction.training.checkpoint import MODEL_FILE, save_model
 from query_reduction.training.data_parallel import Share, process_group
-from query_reduction.training.run import Run, RunSettings, is_finished, is_unfinished
+from query_reduction.training.recipes import FAMILIES, Recipe
+from query_reduction.training.results import RunResult
+from query_reduction.training.run import Place, Run, is_finished, is_unfinished
+from query_reduction.training.setup import setups
+from query_reduction.training.several import choose_run, runs_of
 
 __all__ = ["Train"]
+
+_NETWORKS = "; ".join(
+    [
+        "a Query-Reduction Network by the paper's name: layers, r for reset gates, v for vector gates, dimension (2r, "
+        "2rv, 6r200)",
+        *(f"{kind.name}, {kind.about}" for kind in kinds().values() if kind.parse is None),
+    ]
+)
+_RECIPES = "; ".join(f"{name}, {family.about}" for name, family in FAMILIES.items())
+
+NetworkSettings = optional("NetworkSettings", {name: [kind.config] for name, kind in kinds().items()})
+TaskSettings = optional("TaskSettings", {"stories": [StoryOptions], "dialogs": [DialogOptions]})
+RecipeSettings = optional("RecipeSettings", {"recipe": [Recipe]})
 
 
 @dataclass(frozen=True)
 class Train:
-    """Train a network on stories.
+    """Train a network on stories or dialogs.
 
     Restarts from different initial weights train together; the one that does best on held-out development
     questions is chosen, and its error on the test questions is the result. Nothing is ever chosen on the test.
@@ -34,15 +54,15 @@ class Train:
     """generated, babi (or babi/en-10k …), dialog, generated-dialog, or the path of a file or folder."""
     task: str | None = None
     """Which bAbI task: a number, or several (1-5,19 or all) to train one network on all of them."""
-    variant: str = "2r"
-    """The network by the paper's name: layers, r for reset gates, v for vector gates, dimension (2r, 2rv, 6r200); for
-    dialogs + adds match (2r+), c copying (2rc)."""
-    preset: str = "original"
-    """The settings below, all at once: original, paper, one-layer, deep, adam, adam-long; original-10k, brief-10k,
-    adam-10k, wide-10k, wide-slow-10k, vector-10k, paper-10k; for dialogs dialog (taken unless told otherwise) or
-    dialog-original."""
+    network: Annotated[
+        str | None,
+        tyro.conf.arg(
+            help=f"The network: {_NETWORKS}. For dialogs + adds match, c copying. Default: 2r, or what the recipe has."
+        ),
+    ] = None
+    recipe: Annotated[str, tyro.conf.arg(help=f"Settings that go together: {_RECIPES}.")] = "original"
     questions: int = 1000
-    """Training questions a task, for generated stories; training dialogs, for generated dialogs."""
+    """Training questions per task, for generated stories; training dialogs, for generated dialogs."""
     out: Path | None = None
     """Where model, result and curves go; by default a new folder under runs/."""
     resume: bool = False
@@ -50,28 +70,14 @@ class Train:
     save_every: float = 5.0
     """Seconds between two savings of the state that --resume needs."""
     threads: int = 0
-    """Threads to compute with; 0 means one a core."""
+    """Threads to compute with; 0 means one per core."""
     tensorboard: Path | None = None
     """Also write the learning curves for TensorBoard, to this folder."""
     json: bool = False
     """Print the result as one JSON object."""
-    model: ModelConfig = field(default_factory=ModelConfig)
-    recipe: Recipe = field(default_factory=Recipe)
-
-    @staticmethod
-    def defaults(arguments: Sequence[str]) -> Train:
-        """The options' defaults, which depend on preset and variant."""
-        early = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
-        early.add_argument("--preset", default=None)
-        early.add_argument("--data", default="generated")
-        early.add_argument("--variant", default="2r")
-        try:
-            chosen, _ = early.parse_known_args(arguments)
-        except argparse.ArgumentError:
-            return Train()
-        name = chosen.preset or ("dialog" if names_dialogs(chosen.data) else "original")
-        model, recipe = preset(name, chosen.variant)
-        return Train(variant=chosen.variant, preset=name, model=model, recipe=recipe)
+    network_settings: NetworkSettings = field(default_factory=NetworkSettings)  # type: ignore[valid-type]
+    task_settings: TaskSettings = field(default_factory=TaskSettings)  # type: ignore[valid-type]
+    recipe_settings: RecipeSettings = field(default_factory=RecipeSettings)  # type: ignore[valid-type]
 
     def run(self) -> int:
         """Train, choose, test, report; under torchrun together with the other processes."""
@@ -80,31 +86,50 @@ class Train:
 
     def _train(self, share: Share) -> int:
         use_threads(self.threads or max(1, available_cores() // share.of))
-        parts = load_parts(self.data, self.task, questions=self.questions, seed=self.recipe.seed)
-        folder = self._folder(parts.name)
+        changes = given(self.network_settings) | given(self.task_settings) | given(self.recipe_settings)
+        parts = load_parts(self.data, self.task, questions=self.questions, seed=changes.get("seed", 0))
+        tried = setups(
+            self.network, self.recipe, kind=parts.kind, questions=question_count(parts.train), changes=changes
+        )
+        folder = self._folder(parts.name, parts.kind, "-or-".join(chosen.name for chosen in tried))
         about = f"{self.data} task {self.task}" if self.task else self.data
-        settings = RunSettings(self.model, self.recipe, folder, self.save_every, self.tensorboard, about, share)
-        run = Run(parts, settings)
-        resumed = self.resume and run.resume()
+        source = {"source": self.data} | ({"task": self.task} if self.task else {})
+        place = Place(folder, self.save_every, self.tensorboard, about, source, share)
+        runs = []
+        for run in runs_of(parts, tried, place):
+            runs.append(run)
+            if not self._train_one(run, folder, described=len(runs) > 1):
+                return 130
         if not share.first:
-            return 0 if run.train() else 130
-        if resumed:
-            notes.print(f"resuming {folder} at epoch {run.trainer.epoch}")
-        if not train_with_progress(run):
-            if run.best().weights:
-                save_model(folder / MODEL_FILE, run.model(run.best(), {"finished": False}))
-            notes.print(
-                f"stopped at epoch {run.trainer.epoch}; go on with the same command and --resume --out {folder}"
-            )
-            return 130
-        result = run.finish()
+            return 0
+        _, result = choose_run(runs, place)
         if self.json:
-            print_json(result | {"folder": str(folder)})
+            print_json(result.as_json() | {"folder": str(folder)})
         else:
-            report(result, folder)
+            report(result, folder, parts.kind)
         return 0
 
-    def _folder(self, data_name: str) -> Path:
+    def _train_one(self, run: Run, folder: Path, *, described: bool) -> bool:
+        """Train one network to its end; False if it was interrupted."""
+        resumed = self.resume and run.resume()
+        if not run.place.share.first:
+            return run.train()
+        if not described:
+            for line in run.task.describe():
+                notes.print(line, markup=False, soft_wrap=True)
+        if resumed:
+            notes.print(f"resuming {run.place.folder} at epoch {run.trainer.epoch}", markup=False)
+        if train_with_progress(run):
+            return True
+        if run.best().weights:
+            save_model(folder / MODEL_FILE, run.model(run.best(), {"finished": False}))
+        notes.print(
+            f"stopped at epoch {run.trainer.epoch}; go on with the same command and --resume --out {folder}",
+            markup=False,
+        )
+        return False
+
+    def _folder(self, data_name: str, kind: str, network: str) -> Path:
         """Where this run is kept: as told, the interrupted run to go on with, or a new folder."""
         if self.out is not None:
             if is_finished(self.out):
@@ -112,9 +137,8 @@ class Train:
             if is_unfinished(self.out) and not self.resume:
                 raise InputError(f"{self.out} holds an unfinished run; add --resume to go on, or choose another --out")
             return self.out
-        kind = "dialog" if names_dialogs(self.data) else "qa"
-        task = f"{kind}{self.task}" if self.task else data_name
-        stem = f"{task}-{variant_name(self.model)}"
+        task = f"{'dialog' if kind == 'dialogs' else 'qa'}{self.task}" if self.task else data_name
+        stem = f"{task}-{network}"
         number = 1
         while True:
             folder = Path("runs") / (stem if number == 1 else f"{stem}.{number}")
@@ -123,21 +147,21 @@ class Train:
             number += 1
 
 
-def report(result: dict[str, Any], folder: Path | None) -> None:
+def report(result: RunResult, folder: Path | None, kind: str) -> None:
     """The result of a run, for a person."""
-    if result["test_error"] is None:
-        console.print(f"development error [bold]{result['dev_error']:.1f} %[/] (no test questions)")
+    chosen = result.chosen
+    if chosen.test_error is None:
+        console.print(f"development error [bold]{chosen.dev_error:.1f} %[/] (no test questions)")
     else:
+        spread: dict[str, Any] = result.as_json()
         console.print(
-            f"test error [bold]{result['test_error']:.1f} %[/] (restart {result['chosen_restart']}, chosen on "
-            f"development); over {len(result['restarts'])} restarts {result['test_error_mean']:.1f} "
-            f"± {result['test_error_std']:.1f} %; {result['seconds']:.0f} s"
+            f"test error [bold]{chosen.test_error:.1f} %[/] (restart {chosen.restart}, chosen on development); over "
+            f"{len(result.restarts)} restarts {spread['test_error_mean']:.1f} ± {spread['test_error_std']:.1f} %; "
+            f"{result.seconds:.0f} s"
         )
-    if len(result["test_error_by_task"]) > 1:
-        for task, error in result["test_error_by_task"].items():
-            console.print(f"  task {task:>2}  {error:5.1f} %")
-    if "responses" in result:
-        console.print(response_table(result["responses"]))
-        console.print(f"model in {folder}: try  qrn chat {folder}", markup=False)
-    elif folder:
-        console.print(f'model in {folder}: try  qrn ask {folder} --story FILE --question "…"', markup=False)
+    if sum(map(len, chosen.errors.values())) > 1:
+        console.print(score_table(chosen.errors))
+    verb = "chat" if kind == "dialogs" else "ask"
+    rest = "" if kind == "dialogs" else ' --story FILE --question "…"'
+    if folder:
+        console.print(f"model in {folder}: try  qrn {verb} {folder}{rest}", markup=False)

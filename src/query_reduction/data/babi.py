@@ -16,12 +16,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from query_reduction.data.fields import shown
 from query_reduction.data.lines import Problem, numbered_lines
 from query_reduction.data.stories import Question, Story
 
 __all__ = ["find_task_files", "format_stories", "scan_lines", "task_of"]
 
-_TASK_FILE = re.compile(r"qa(\d+)_.*_(train|valid|test)\.txt$")
+_TASK_FILE = re.compile(r"qa(\d+)_.*_(train|valid|test)\.txt(?:\.gz)?$")
 
 
 @dataclass(slots=True)
@@ -36,7 +37,9 @@ class _StoryBeingRead:
         return Story(tuple(self.sentences), tuple(self.questions), task)
 
 
-def scan_lines(path: Path, problems: list[Problem], *, stop_at_first: bool = False) -> Iterator[Story]:
+def scan_lines(
+    path: Path, problems: list[Problem], *, stop_at_first: bool = False, unanswered: bool = False
+) -> Iterator[Story]:
     """Yield the stories of a file and append what is wrong with it to ``problems``."""
     task = task_of(path)
     story = _StoryBeingRead()
@@ -45,14 +48,14 @@ def scan_lines(path: Path, problems: list[Problem], *, stop_at_first: bool = Fal
             if story.sentences or story.questions:
                 yield story.finish(task)
             story = _StoryBeingRead()
-        complaint = _take_line(story, number, text)
+        complaint = _take_line(story, number, text, unanswered)
         if complaint:
             problems.append(Problem(path, place, complaint))
     if story.sentences or story.questions:
         yield story.finish(task)
 
 
-def _take_line(story: _StoryBeingRead, number: int, text: str) -> str:
+def _take_line(story: _StoryBeingRead, number: int, text: str, unanswered: bool) -> str:
     """Put one line into the story; return a complaint, or an empty string."""
     if "\t" not in text:
         sentence = sys.intern(text.strip())  # a few hundred sentences make up a file of thousands of lines
@@ -65,13 +68,13 @@ def _take_line(story: _StoryBeingRead, number: int, text: str) -> str:
         return "question before any sentence"
     if not question.strip():
         return "empty question"
-    if not answer.strip():
+    if not answer.strip() and not unanswered:
         return "question without an answer"
     support = []
     for fact in facts.split():
-        position = story.position_of_line.get(int(fact)) if fact.isdecimal() else None
+        position = story.position_of_line.get(int(fact[:12])) if fact.isdecimal() else None
         if position is None:
-            return f"supporting fact {fact!r} is not an earlier sentence of this story"
+            return f"supporting fact {shown(fact)} is not an earlier sentence of this story"
         support.append(position)
     story.questions.append(
         Question(sys.intern(question.strip()), sys.intern(answer.strip()), len(story.sentences), tuple(support))

@@ -6,7 +6,7 @@ what it weighs and no more. ``batch`` pads, for one batch at a time.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -79,6 +79,19 @@ class EncodedQuestions:
             answers=torch.from_numpy(self.answers[chosen]),
         )
 
+    def rarity(self, chosen: NDArray[np.integer], vocabulary_size: int) -> NDArray[np.float64]:
+        """How rare each word is: min(1, log10(N / n)), where n of the chosen N sentences and questions have it.
+
+        Each question counts the whole of its story; a word that does not occur is as rare as can be.
+        """
+        stories, lengths = self.stories.padded(chosen, 0)
+        rows = np.concatenate((stories[np.arange(stories.shape[1]) < lengths[:, None]], self.questions[chosen]))
+        told = np.bincount(rows, minlength=len(self.sentences.first))
+        row_of_word = np.repeat(np.arange(len(told)), self.sentences.length)
+        pairs = np.unique(row_of_word * vocabulary_size + self.sentences.numbers)
+        found = np.bincount(pairs % vocabulary_size, told[pairs // vocabulary_size], vocabulary_size)
+        return np.minimum(1.0, np.log10(len(rows) / np.maximum(found, 1)))
+
     def batches(
         self, size: int, chosen: NDArray[np.integer] | None = None
     ) -> Iterator[tuple[NDArray[np.integer], Batch]]:
@@ -105,27 +118,29 @@ def encode_stories(stories: Iterable[Story], vocabulary: Vocabulary, memory: int
             words_of_row.append(len(numbers))
         return found
 
+    number_of_answer: dict[str, int] = {}
     told: list[int] = []
     first, length, questions, answers, tasks = [], [], [], [], []
     for story in stories:
         start = len(told)
-        told.extend(map(row, story.sentences))
+        try:
+            told.extend([row_of_text[sentence] for sentence in story.sentences])  # mostly met before
+        except KeyError:
+            told.extend(map(row, story.sentences))
         for question in story.questions:
             skipped = max(0, question.after - memory) if memory else 0
             first.append(start + skipped)
             length.append(question.after - skipped)
             questions.append(row(question.text))
-            answers.append(vocabulary.answer_number(question.answer))
+            if (answer := number_of_answer.get(question.answer)) is None:
+                answer = number_of_answer[question.answer] = vocabulary.answer_number(question.answer)
+            answers.append(answer)
             tasks.append(story.task)
+    words_in = np.array(words_of_row, np.int32)
     return EncodedQuestions(
-        sentences=_runs(words, words_of_row),
+        sentences=_Runs(np.array(words, np.int32), np.cumsum(words_in, dtype=np.int64) - words_in, words_in),
         stories=_Runs(np.array(told, np.int32), np.array(first, np.int64), np.array(length, np.int32)),
         questions=np.array(questions, np.int32),
         answers=np.array(answers, np.int32),
         tasks=tuple(tasks),
     )
-
-
-def _runs(numbers: Sequence[int], lengths: Sequence[int]) -> _Runs:
-    length = np.array(lengths, np.int32)
-    return _Runs(np.array(numbers, np.int32), np.cumsum(length, dtype=np.int64) - length, length)

@@ -6,12 +6,10 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from query_reduction.data.download import download, has_checksum, unpack
 from query_reduction.errors import InputError
 
 __all__ = ["DATASETS", "Dataset", "cache_folder", "fetch", "find_babi", "find_dialog"]
-
-# Small, because a chunk that is cut off is lost and has to be fetched again.
-_CHUNK = 1 << 13
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,19 +20,21 @@ class Dataset:
     what: str
     address: str
     sha256: str
+    most_bytes: int = 1 << 26
+    """A larger file is not the archive, whatever it is."""
 
 
 DATASETS: dict[str, Dataset] = {
     "babi": Dataset(
         "babi",
         "bAbI question answering v1.2: 20 story tasks, 1k and 10k, English and Hindi (CC BY 3.0, Facebook, Inc.)",
-        "http://parl.ai/downloads/babi/babi.tar.gz",
+        "https://parl.ai/downloads/babi/babi.tar.gz",
         "f7f0bee187efca0d81c3daac1b162cda4eb7f9505dee5ad6846eabbed3dbf92e",
     ),
     "dialog": Dataset(
         "dialog",
         "bAbI dialog: restaurant booking tasks 1-5 and DSTC2 as task 6 (CC BY 3.0, Facebook, Inc.)",
-        "http://parl.ai/downloads/dialog_babi/dialog_babi.tar.gz",
+        "https://parl.ai/downloads/dialog_babi/dialog_babi.tar.gz",
         "bb36155ccd41eac91f806446c5728ee90374e5596156a9f7c1b86f8342cfc383",
     ),
 }
@@ -50,58 +50,16 @@ def cache_folder() -> Path:
 
 
 def fetch(dataset: Dataset, *, progress: bool = True) -> Path:
-    """Download an archive (or go on with an interrupted download), check it, unpack it; return its folder."""
-    import pooch
+    """Download an archive (or go on with an interrupted download), check it, unpack it; return its folder.
 
-    pooch.get_logger().setLevel("WARNING")
+    Files that are here already are compared with the archive: what is missing, cut short or changed is written again.
+    """
     folder = cache_folder() / dataset.name
-    try:
-        pooch.retrieve(
-            dataset.address,
-            known_hash=f"sha256:{dataset.sha256}",
-            fname=f"{dataset.name}.tar.gz",
-            path=folder,
-            downloader=_ResumingDownloader(progress),
-            processor=pooch.Untar(extract_dir="."),
-        )
-    except ValueError as error:  # pooch's word for a wrong checksum
-        raise InputError(f"{dataset.address}: the file is not the published one (wrong sha256); try again") from error
-    except OSError as error:  # includes every error of the requests library
-        raise InputError(
-            f"cannot download {dataset.address}: {type(error).__name__}; check the network, or put the unpacked files "
-            f"into {folder}, or use --data generated"
-        ) from error
+    archive = folder / f"{dataset.name}.tar.gz"
+    if not has_checksum(archive, dataset.sha256):
+        download(dataset.address, archive, sha256=dataset.sha256, most_bytes=dataset.most_bytes, progress=progress)
+    unpack(archive, folder)
     return folder
-
-
-class _ResumingDownloader:
-    """Downloads to a ``.part`` file beside the target and goes on where an earlier try stopped."""
-
-    def __init__(self, progress: bool) -> None:
-        self.progress = progress
-
-    def __call__(self, url: str, output_file: object, pooch: object) -> None:
-        import requests
-        from rich.progress import Progress
-
-        part = cache_folder() / ".partial" / url.rsplit("/", 1)[-1]
-        part.parent.mkdir(parents=True, exist_ok=True)
-        done = part.stat().st_size if part.exists() else 0
-        headers = {"Range": f"bytes={done}-"} if done else {}
-        with requests.get(url, headers=headers, stream=True, timeout=30) as response:
-            if response.status_code == 416:  # the partial file already holds everything
-                part.replace(str(output_file))
-                return
-            response.raise_for_status()
-            resumed = response.status_code == 206
-            total = int(response.headers.get("content-length", 0)) + (done if resumed else 0)
-            with part.open("ab" if resumed else "wb") as file, Progress(disable=not self.progress) as bar:
-                task = bar.add_task(f"downloading {part.name}", total=total or None, completed=done if resumed else 0)
-                for chunk in response.iter_content(_CHUNK):
-                    file.write(chunk)
-                    bar.advance(task, len(chunk))
-        # Across file systems a rename is not possible; pooch's target lies in the same cache, so it is here.
-        part.replace(str(output_file))
 
 
 def find_dialog() -> Path:

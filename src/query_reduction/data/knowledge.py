@@ -6,11 +6,11 @@ is ``{"name": "the_place", "R_cuisine": "thai", "R_rating": 8}``.
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from query_reduction.data.fields import BadRecordError, label_of, parse_json
 from query_reduction.data.lines import Problem, text_lines
 from query_reduction.data.slots import API_CALL
 from query_reduction.errors import InputError
@@ -83,13 +83,13 @@ def _text_row(line: str) -> list[Row]:
 
 def _json_rows(line: str) -> list[Row]:
     try:
-        value = json.loads(line)
-    except (json.JSONDecodeError, RecursionError):
+        value = parse_json(line)
+        if not isinstance(value, dict) or not isinstance(value.get("name"), str):
+            return []
+        subject = "_".join(label_of(value.pop("name"), "'name'").split())
+        told = {relation: "_".join(label_of(text, relation).split()) for relation, text in value.items()}
+    except BadRecordError:
         return []
-    if not isinstance(value, dict) or not isinstance(value.get("name"), str):
+    if not subject or not told or not all(told.values()):
         return []
-    told = {key: text for key, text in value.items() if key != "name"}
-    if not told or not all(isinstance(text, str | int | float) and str(text).strip() for text in told.values()):
-        return []
-    subject = "_".join(value["name"].split())
-    return [(subject, relation, "_".join(str(text).split())) for relation, text in told.items()]
+    return [(subject, relation, text) for relation, text in told.items()]

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
-__all__ = ["NumberedLine", "Problem", "numbered_lines", "text_lines"]
+from query_reduction.data.opening import LONGEST_LINE, UnreadableError, open_text
+from query_reduction.data.stories import Story
+
+__all__ = ["NumberedLine", "Problem", "Scanner", "numbered_lines", "text_lines"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +23,15 @@ class Problem:
 
     def __str__(self) -> str:
         return f"{self.path}:{self.line}: {self.what}" if self.line else f"{self.path}: {self.what}"
+
+
+class Scanner(Protocol):
+    """What reads one format: yields the stories of a file and appends what is wrong with it to ``problems``."""
+
+    def __call__(
+        self, path: Path, problems: list[Problem], *, stop_at_first: bool = False, unanswered: bool = False
+    ) -> Iterator[Story]:
+        """Scan; ``unanswered`` lets a question come without its answer, which then is an empty text."""
 
 
 class NumberedLine(NamedTuple):
@@ -53,14 +65,21 @@ def numbered_lines(path: Path, problems: list[Problem], *, stop_at_first: bool) 
 
 def text_lines(path: Path, problems: list[Problem]) -> Iterator[str]:
     """Lines without their ends (LF or CRLF), read one at a time; undecodable bytes are a problem, not a crash."""
+    place = 0
     try:
-        with path.open(encoding="utf-8-sig", newline=None) as file:
-            for line in file:
+        with open_text(path) as file:
+            while line := file.readline(LONGEST_LINE):
+                place += 1
                 if "\0" in line:
-                    problems.append(Problem(path, 0, "binary data, not text"))
+                    problems.append(Problem(path, place, "binary data, not text"))
+                    return
+                if len(line) == LONGEST_LINE:
+                    problems.append(Problem(path, place, f"a line of more than {LONGEST_LINE} characters"))
                     return
                 yield line.rstrip("\n")
-    except UnicodeDecodeError:
-        problems.append(Problem(path, 0, "not UTF-8 text"))
-    except OSError as error:
-        problems.append(Problem(path, 0, error.strerror or "cannot be read"))
+    except UnicodeDecodeError as error:
+        # The decoder met the bad bytes when it read ahead: count the lines between the last one given and them.
+        place += 1 + error.object[: error.start].count(b"\n")
+        problems.append(Problem(path, place, "not UTF-8 text"))
+    except UnreadableError as error:
+        problems.append(Problem(path, 0, str(error)))

@@ -22,6 +22,8 @@ class Question:
     """How many sentences of the story come before the question: it sees ``sentences[:after]``."""
     support: tuple[int, ...] = ()
     """Positions (from 0) in ``Story.sentences`` of the supporting facts; empty where not known."""
+    id: str = ""
+    """What the file calls the question, or empty."""
 
 
 @dataclass(frozen=True, slots=True)

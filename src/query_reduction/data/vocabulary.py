@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, get_args
 
 from query_reduction.data.stories import Story
+from query_reduction.data.words import Tokens, compose, fold, signs, split_words
 from query_reduction.errors import InputError
 
-__all__ = ["NO_WORD", "UNKNOWN_WORD", "Vocabulary", "split_words"]
+__all__ = ["NO_WORD", "UNKNOWN_WORD", "Vocabulary", "case_matters", "split_words"]
 
 NO_WORD = 0
 UNKNOWN_WORD = 1
 _FIRST_WORD = 2
 _LONGEST = 1_000_000
-
-_WORD = re.compile(r"\w+")
-
-
-def split_words(text: str, tokens: Literal["words", "spaces"]) -> list[str]:
-    """The words of a text: runs of letters, digits and underscores, or (dialogs) whatever stands between spaces."""
-    return _WORD.findall(text) if tokens == "words" else text.lower().split()
 
 
 @dataclass(frozen=True)
@@ -34,21 +27,40 @@ class Vocabulary:
     answers: tuple[str, ...]
     longest_sentence: int
     """Number of words of the longest sentence or question it was made from."""
-    tokens: Literal["words", "spaces"] = "words"
+    tokens: Tokens = "words"
+    fold_case: bool = False
+    """A word that is not known as it is written is looked for without regard to upper and lower case."""
+    phrases: tuple[tuple[str, ...], ...] = ()
+    """Names of several words, in lower case, that are read as one word."""
 
     @staticmethod
-    def from_stories(stories: Iterable[Story], tokens: Literal["words", "spaces"] = "words") -> Vocabulary:
-        """All words and answers of these stories, in alphabetical order so that file order does not matter."""
+    def from_stories(
+        stories: Iterable[Story],
+        tokens: Tokens = "words",
+        *,
+        fold_case: bool = False,
+        phrases: Iterable[tuple[str, ...]] = (),
+    ) -> Vocabulary:
+        """All words and answers of these stories, in alphabetical order so that file order does not matter.
+
+        With ``fold_case`` the words are kept without regard to case, and of answers that differ by it only one.
+        """
+        reading = Vocabulary((), (), 1, tokens, fold_case, tuple(sorted(phrases)))
         texts: set[str] = set()
         answers: set[str] = set()
         for story in stories:
             texts.update(story.sentences)
             for question in story.questions:
                 texts.add(question.text)
-                answers.add(question.answer)
-        split = [split_words(text, tokens) for text in texts]
+                answers.add(compose(question.answer) if tokens == "text" else question.answer)
+        split = [reading.joined(split_words(text, tokens)) for text in texts]
         words = {word for sentence in split for word in sentence}
-        return Vocabulary(tuple(sorted(words)), tuple(sorted(answers)), max(map(len, split), default=1) or 1, tokens)
+        if fold_case:
+            words = {fold(word) for word in words}
+            # Of several spellings the last in order: lower case comes after upper case.
+            answers = set({fold(answer): answer for answer in sorted(answers)}.values())
+        longest = max(map(len, split), default=1) or 1
+        return replace(reading, words=tuple(sorted(words)), answers=tuple(sorted(answers)), longest_sentence=longest)
 
     @staticmethod
     def from_json(values: Mapping[str, Any]) -> Vocabulary:
@@ -57,10 +69,15 @@ class Vocabulary:
         for texts in (words, answers):
             if len(set(texts)) != len(texts) or not all(isinstance(text, str) for text in texts):
                 raise InputError("words and answers must be texts, each once")
-        longest, tokens = values["longest_sentence"], values["tokens"]
-        if not isinstance(longest, int) or not 1 <= longest <= _LONGEST or tokens not in ("words", "spaces"):
-            raise InputError("longest_sentence must be a whole number from 1 on, tokens either words or spaces")
-        return Vocabulary(words, answers, longest, tokens)
+        longest, tokens, fold_case = values["longest_sentence"], values["tokens"], values.get("fold_case", False)
+        if not isinstance(longest, int) or not 1 <= longest <= _LONGEST or not isinstance(fold_case, bool):
+            raise InputError("longest_sentence must be a whole number from 1 on, fold_case true or false")
+        if tokens not in get_args(Tokens):
+            raise InputError(f"tokens must be one of {', '.join(get_args(Tokens))}")
+        phrases = tuple(tuple(phrase) for phrase in values.get("phrases", ()))
+        if not all(len(phrase) > 1 and all(isinstance(word, str) for word in phrase) for phrase in phrases):
+            raise InputError("phrases must be lists of at least two words")
+        return Vocabulary(words, answers, longest, tokens, fold_case, phrases)
 
     @property
     def size(self) -> int:
@@ -73,20 +90,103 @@ class Vocabulary:
         return {word: number for number, word in enumerate(self.words, start=_FIRST_WORD)}
 
     @cached_property
+    def _number_of_folded(self) -> dict[str, int]:
+        return {fold(word): number for word, number in self.number_of_word.items()} if self.fold_case else {}
+
+    @cached_property
     def _number_of_answer(self) -> dict[str, int]:
         return {answer: number for number, answer in enumerate(self.answers)}
 
+    @cached_property
+    def _number_of_folded_answer(self) -> dict[str, int]:
+        return {fold(answer): number for answer, number in self._number_of_answer.items()} if self.fold_case else {}
+
     def numbers(self, text: str) -> list[int]:
         """The word numbers of a sentence."""
+        words = self.joined(split_words(text, self.tokens)) if text.isascii() else self._split(text)
         known = self.number_of_word
-        return [known.get(word, UNKNOWN_WORD) for word in split_words(text, self.tokens)]
+        numbers = [known.get(word, UNKNOWN_WORD) for word in words]
+        return list(map(self._number, words)) if self.fold_case and UNKNOWN_WORD in numbers else numbers
 
     def answer_number(self, answer: str) -> int:
         """The number of an answer, or -1 if it is not a known one."""
-        return self._number_of_answer.get(answer, -1)
+        known = self._number_of_answer
+        found = known.get(answer, -1)
+        if found < 0:
+            answer = compose(answer)
+            found = known.get(answer, -1)
+        return self._number_of_folded_answer.get(fold(answer), -1) if found < 0 and self.fold_case else found
 
     def unknown_words(self, texts: Iterable[str]) -> list[str]:
-        """Words of the texts that are not in the vocabulary, each once, in order of appearance."""
-        known = self.number_of_word
-        words = (word for text in texts for word in split_words(text, self.tokens))
-        return list(dict.fromkeys(word for word in words if word not in known))
+        """Words of the texts that are not in the vocabulary, each once as it is written, in order of appearance.
+
+        Signs that are no words to it (``words`` skips a ``€`` or ``🙂``) come after the words of their text.
+        """
+        unknown: dict[str, None] = {}
+        for text in texts:
+            unknown.update((word, None) for word in self._split(text) if self._number(word) == UNKNOWN_WORD)
+            if self.tokens == "words":
+                unknown.update(dict.fromkeys(signs(text)))
+        return list(unknown)
+
+    def _number(self, word: str) -> int:
+        found = self.number_of_word.get(word, UNKNOWN_WORD)
+        if found == UNKNOWN_WORD and self.fold_case:
+            return self._number_of_folded.get(fold(word), UNKNOWN_WORD)
+        return found
+
+    def joined(self, words: list[str]) -> list[str]:
+        """The words with each name of several words as one."""
+        if not self.phrases:
+            return words
+        found = []
+        start = 0
+        while start < len(words):
+            length = next((len(rest) for rest in self._phrases_from(words, start)), 1)
+            found.append(" ".join(words[start : start + length]))
+            start += length
+        return found
+
+    def _phrases_from(self, words: list[str], start: int) -> Iterator[tuple[str, ...]]:
+        """The phrases that stand at a place, the longest first."""
+        for phrase in self._phrases_by_first.get(words[start].lower(), ()):
+            if tuple(word.lower() for word in words[start : start + len(phrase)]) == phrase:
+                yield phrase
+
+    @cached_property
+    def _phrases_by_first(self) -> dict[str, list[tuple[str, ...]]]:
+        found: dict[str, list[tuple[str, ...]]] = {}
+        for phrase in sorted(self.phrases, key=len, reverse=True):
+            found.setdefault(phrase[0], []).append(phrase)
+        return found
+
+    def _split(self, text: str) -> list[str]:
+        """The words of a text, in the normal form NFC where more of them are known so.
+
+        Vocabularies of ``text`` are made in this form; older ones may have been made from texts in another one.
+        """
+        words = self.joined(split_words(text, self.tokens))
+        if self.tokens == "text" or (composed := compose(text)) is text:
+            return words
+        other = self.joined(split_words(composed, self.tokens))
+        return other if self._count_unknown(other) < self._count_unknown(words) else words
+
+    def _count_unknown(self, words: list[str]) -> int:
+        return sum(self._number(word) == UNKNOWN_WORD for word in words)
+
+
+def case_matters(stories: Iterable[Story]) -> bool:
+    """Whether upper and lower case tell words of these stories apart, so that it must not be folded.
+
+    It does if two answers differ only by case, or two words that both occur after the first word of a sentence: the
+    capital letter of a first word says nothing.
+    """
+    texts: set[str] = set()
+    answers: set[str] = set()
+    for story in stories:
+        texts.update(story.sentences)
+        for question in story.questions:
+            texts.add(question.text)
+            answers.add(compose(question.answer))
+    later = {word for text in texts for word in split_words(text, "text")[1:]}
+    return len(set(map(fold, answers))) < len(answers) or len(set(map(fold, later))) < len(later)

@@ -21,7 +21,7 @@ import torch
 from query_reduction.data.stories import Question, Story
 from query_reduction.native import library
 from query_reduction.networks.protocol import StackedNetwork
-from query_reduction.tasks.dialogs import DialogParts
+from query_reduction.tasks.dialogs import DialogOptions, DialogParts
 from query_reduction.tasks.protocol import Parts
 from query_reduction.tasks.stories import StoryOptions, StoryParts
 from query_reduction.training.run import Run
@@ -104,7 +104,9 @@ def _hurried_run(setup: Setup, epochs: int) -> Run:
     network = setup.network
     if hasattr(network, "dimension"):
         network = replace(network, dimension=min(network.dimension, _LARGEST))
-    parts: Parts = StoryParts("probe", _stories(0, 24)) if isinstance(setup.task, StoryOptions) else _dialogs()
+    parts: Parts = (
+        StoryParts("probe", _stories(0, 24)) if isinstance(setup.task, StoryOptions) else _dialogs(setup.task)
+    )
     return Run(parts, replace(setup, network=network, recipe=hurried), restarts=_RESTARTS)
 
 
@@ -136,15 +138,17 @@ def agree(one: Sequence[float], other: Sequence[float], tolerance: float = _TOLE
     )
 
 
-def _dialogs() -> DialogParts:
-    """The same stories as dialogs: a question is what the user says, the answer a sentence."""
-    dialogs = [
-        replace(
-            story,
-            questions=tuple(replace(question, answer=f"look in the {question.answer}") for question in story.questions),
-        )
-        for story in _stories(0, 24)
-    ]
+def _dialogs(options: DialogOptions) -> DialogParts:
+    """The same stories as dialogs: a question is what the user says, the answer a sentence.
+
+    Where names are copied, one is mentioned before a row tells what it is.
+    """
+    before, after = (("Eve went to the zoo.",), ("eve r_at zoo",)) if options.copying else ((), ())
+    dialogs = []
+    for story in _stories(0, 24):
+        sentences = (*before, *story.sentences, *after)
+        asked = [Question(q.text, f"look in the {q.answer}", len(sentences)) for q in story.questions]
+        dialogs.append(Story(sentences, tuple(asked), story.task))
     responses = tuple(f"look in the {place}" for place in _PLACES)
     rows = tuple((place, "R_floor", str(number % 2)) for number, place in enumerate(_PLACES))
     return DialogParts("probe", dialogs, candidates=responses, knowledge=rows)

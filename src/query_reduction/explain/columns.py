@@ -11,18 +11,18 @@ from query_reduction.explain.trace import Trace
 
 __all__ = ["GateColumn", "gate_columns", "red", "word_columns"]
 
-_MARKS = {"update": "z", "reset_forward": "→r", "reset_backward": "←r"}
+_MARKS = {"update": "z", "reset_forward": "→r", "reset_backward": "←r", "attention": "p"}
 _SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GateColumn:
-    """One gate of one layer, a value a sentence."""
+    """One gate of one layer, a value per sentence."""
 
     layer: int
     """From 1."""
     mark: str
-    """z, →r or ←r."""
+    """z, →r or ←r, p for attention; other gates by their name."""
     values: NDArray[np.float32]
 
     @property
@@ -34,9 +34,9 @@ class GateColumn:
 def gate_columns(trace: Trace) -> list[GateColumn]:
     """All gates of a trace, from left to right."""
     return [
-        GateColumn(number, _MARKS[name], values)
+        GateColumn(number, _MARKS.get(name, name), values)
         for number, layer in enumerate(trace.layers, start=1)
-        for name, values in layer.gates().items()
+        for name, values in layer.mean_gates().items()
     ]
 
 

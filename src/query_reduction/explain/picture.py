@@ -58,7 +58,7 @@ def write_picture(trace: Trace, path: Path, *, most: int = 30) -> None:
         text(middle, 0, f"Layer {layer}", ha="center", fontweight="bold")
         axes.plot([left + _GATE * places[0]] * 2, [0, _ROW * (len(rows) + 2)], color="black", linewidth=0.8)
     for place, column in enumerate(columns):
-        mark = {"z": "z", "→r": r"\overrightarrow{r}\,", "←r": r"\overleftarrow{r}\,"}[column.mark]
+        mark = {"→r": r"\overrightarrow{r}\,", "←r": r"\overleftarrow{r}\,"}.get(column.mark, column.mark)
         axes.text(
             left + _GATE * (place + 0.5), 1.5 * _ROW, f"${mark}^{{{column.layer}}}$", ha="center", va="center",
             fontsize=_FONT + 1,

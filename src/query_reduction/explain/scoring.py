@@ -8,7 +8,8 @@ Four figures a task, in percent, means over the questions with known facts:
 ``recall_at_5``         how many of the facts are among the best five
 ``average_precision``   precision at the place of each fact, averaged: the whole ranking in one number
 
-Beside them stand what a random order would give on average (computed, not drawn) and the most recent sentence first.
+Beside them stand three rankings that know nothing of the network: what a random order would give on average (computed,
+not drawn), the most recent sentence first, and the sentence that shares most words with the question first.
 A fact that lies further back than the model's memory cannot be found, and counts as missed.
 """
 
@@ -21,45 +22,48 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from query_reduction.data.encoding import encode_stories
 from query_reduction.data.stories import Story
-from query_reduction.data.vocabulary import Vocabulary
-from query_reduction.explain.contributions import contributions
-from query_reduction.networks.qrn import LayerTrace, QueryReductionNetwork
+from query_reduction.data.words import split_words
+from query_reduction.errors import InputError
+from query_reduction.networks.protocol import StackedNetwork
+from query_reduction.tasks.protocol import Task
 
-__all__ = ["FIGURES", "expected_of_random", "score_explanations", "score_ranking"]
+__all__ = ["FIGURES", "RANKINGS", "by_overlap", "expected_of_random", "score_explanations", "score_ranking"]
 
 FIGURES = ("precision_at_1", "r_precision", "recall_at_5", "average_precision")
 """The names of the figures, in the order they are computed and shown."""
+RANKINGS = ("model", "random", "recency", "overlap")
+"""The rankings that are scored: the network's, and those it has to beat."""
 _AT = 5
 _BATCH = 128
 
 
 @torch.inference_mode()
-def score_explanations(
-    network: QueryReductionNetwork, vocabulary: Vocabulary, stories: Sequence[Story]
-) -> dict[str, dict[str, Any]]:
+def score_explanations(network: StackedNetwork, task: Task, stories: Sequence[Story]) -> dict[str, dict[str, Any]]:
     """By task: how many questions have known facts, and the figures of the model, of chance and of recency."""
-    encoded = encode_stories(stories, vocabulary, network.config.memory)
+    encoded = task.encode(stories)
     asked = [(story.task, question) for story in stories for question in story.questions]
+    sentences = [story.sentences for story in stories for _ in story.questions]
     rows: dict[str, list[NDArray[np.float64]]] = {}
     for chosen, batch in encoded.batches(_BATCH, np.flatnonzero([bool(question.support) for _, question in asked])):
-        layers: list[LayerTrace] = []
-        table = network.encode(batch.words)
-        network.read(table, table[:, batch.questions.long()], batch.stories, batch.lengths, layers)
-        shares = contributions(layers, batch.lengths)[0].numpy()
+        trace = network.trace(batch)
+        if trace is None:
+            raise InputError("this network has nothing to score: it has neither gates nor attention")
+        shares = torch.stack([layer.weights for layer in trace.layers]).mean(0)[0].numpy()
         for row, number in enumerate(chosen.tolist()):
-            task, question = asked[number]
+            name, question = asked[number]
             read = int(batch.lengths[row])
             skipped = question.after - read
             facts = {fact - skipped for fact in question.support if fact >= skipped}
             total = len(set(question.support))
+            told = [_words(sentence) for sentence in sentences[number][skipped : question.after]]
             found = (
                 score_ranking(np.argsort(-shares[row, :read], kind="stable").tolist(), facts, total),
                 expected_of_random(read, len(facts), total),
                 score_ranking(range(read - 1, -1, -1), facts, total),
+                score_ranking(by_overlap(told, _words(question.text)), facts, total),
             )
-            rows.setdefault(task, []).append(np.array(found))
+            rows.setdefault(name, []).append(np.array(found))
     order = sorted(rows, key=lambda task: (len(task), task))
     return {task: _summary(np.stack(rows[task])) for task in order}
 
@@ -74,6 +78,15 @@ def score_ranking(ranking: Iterable[int], facts: set[int], total: int) -> list[f
         float(hits[:_AT].sum() / total),
         float((precision * hits).sum() / total),
     ]
+
+
+def by_overlap(told: Sequence[set[str]], asked: set[str]) -> list[int]:
+    """Positions of sentences, those that share most words with the question first; of equal ones the most recent."""
+    return sorted(range(len(told)), key=lambda position: (-len(told[position] & asked), -position))
+
+
+def _words(text: str) -> set[str]:
+    return set(split_words(text.lower(), "words"))
 
 
 def expected_of_random(read: int, facts: int, total: int) -> list[float]:
@@ -92,4 +105,4 @@ def expected_of_random(read: int, facts: int, total: int) -> list[float]:
 def _summary(figures: NDArray[np.float64]) -> dict[str, Any]:
     means = (100 * figures.mean(axis=0)).round(2).tolist()
     named = [dict(zip(FIGURES, row, strict=True)) for row in means]
-    return {"questions": len(figures), "model": named[0], "random": named[1], "recency": named[2]}
+    return {"questions": len(figures), **dict(zip(RANKINGS, named, strict=True))}

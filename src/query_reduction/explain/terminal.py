@@ -28,7 +28,7 @@ def gate_table(trace: Trace, *, width: int, most: int = 40) -> Table:
     shares = trace.shares()
     room = width - _SENTENCE_ROOM - _BAR_ROOM
     if len(columns) * _GATE_ROOM > room:
-        columns = [column for column in columns if column.mark == "z"]
+        columns = [column for column in columns if column.mark not in ("→r", "←r")]
     words = word_columns(trace)
     fitting = max(room - len(columns) * _GATE_ROOM, 0) // _WORDS_ROOM
     spoken = words[max(len(words) - fitting, 0) :]

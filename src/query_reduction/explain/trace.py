@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,13 +13,12 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from query_reduction.data.encoding import encode_stories
+from query_reduction.data.encoding import EncodedQuestions, encode_stories
 from query_reduction.data.stories import Question, Story
-from query_reduction.data.vocabulary import Vocabulary
-from query_reduction.explain.contributions import forward_states, read_weights
+from query_reduction.errors import InputError
 from query_reduction.files import write_atomically
-from query_reduction.networks.decoder import decode
-from query_reduction.networks.qrn import LayerTrace, QueryReductionNetwork
+from query_reduction.networks.protocol import LayerTrace, StackedNetwork
+from query_reduction.tasks.protocol import Task
 
 __all__ = ["LayerReading", "Ranked", "Trace", "trace_answer"]
 
@@ -31,42 +30,37 @@ Ranked = tuple[tuple[str, float], ...]
 _MOST_ENDINGS = 200
 """Endings are read again for stories up to this long: the work grows with the square of the length."""
 _ENDINGS_AT_ONCE = 64
-_LEAST_READ = 0.2
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LayerReading:
-    """One layer at every sentence. Gates are (sentence, 1), or (sentence, unit) for vector gates."""
+    """One layer (or hop) at every sentence."""
 
-    update: _Floats
-    reset_forward: _Floats | None
-    reset_backward: _Floats | None
-    candidate: _Floats
-    """What the query would become, (sentence, unit)."""
-    reduced: _Floats
-    """What it became, (sentence, unit): the query the next layer reads with, or the state answers come from."""
+    gates: Mapping[str, _Floats]
+    """By name, (sentence, 1), or (sentence, unit) for vector gates: ``update``, ``reset_forward``, ``attention`` …"""
     weights: _Floats
-    """How much of each sentence's candidate the answer was read from; see ``contributions``."""
+    """How much of the answer was read from each sentence here."""
+    candidate: _Floats | None
+    """What the query would become, (sentence, unit), where the network reduces one."""
+    reduced: _Floats | None
+    """What it became, (sentence, unit): the query the next layer reads with, or the state answers come from."""
 
-    def gates(self) -> dict[str, _Floats]:
-        """The gates this layer has, one value a sentence: vector gates by their mean."""
-        named = {"update": self.update, "reset_forward": self.reset_forward, "reset_backward": self.reset_backward}
-        return {name: gate.mean(axis=1) for name, gate in named.items() if gate is not None}
+    def mean_gates(self) -> dict[str, _Floats]:
+        """The gates with one value per sentence: vector gates by their mean."""
+        return {name: gate.mean(axis=1) for name, gate in self.gates.items()}
 
     def as_json(self, *, vectors: bool) -> dict[str, Any]:
         """Gates and weights as lists; with ``vectors`` also every unit of gates, candidate and reduced query."""
-        value: dict[str, Any] = {name: _list(gate) for name, gate in self.gates().items()}
-        value["weights"] = _list(self.weights)
+        value: dict[str, Any] = {
+            "gates": {name: _list(gate) for name, gate in self.mean_gates().items()},
+            "weights": _list(self.weights),
+        }
         if vectors:
-            value["candidate"] = _list(self.candidate)
-            value["reduced"] = _list(self.reduced)
-            if self.update.shape[1] > 1:
-                units = (
-                    ("update", self.update),
-                    ("reset_forward", self.reset_forward),
-                    ("reset_backward", self.reset_backward),
-                )
-                value["units"] = {name: _list(gate) for name, gate in units if gate is not None}
+            named = {"candidate": self.candidate, "reduced": self.reduced}
+            value |= {name: _list(found) for name, found in named.items() if found is not None}
+            units = {name: _list(gate) for name, gate in self.gates.items() if gate.shape[1] > 1}
+            if units:
+                value["units"] = units
         return value
 
 
@@ -89,9 +83,10 @@ class Trace:
     ending_here: tuple[Ranked, ...] | None
     """The best answers if the story ended after each sentence, by reading it again up to there; None for stories
     of more than 200 sentences."""
-    so_far: tuple[Ranked, ...]
-    """The best answers from the last layer's state at each sentence. Lower layers have read the whole story, so this
-    is how the answer forms during the reading, not what an earlier end would give."""
+    so_far: tuple[Ranked, ...] | None
+    """The best answers from the last layer's state at each sentence, where the network has such a state. Lower layers
+    have read the whole story, so this is how the answer forms during the reading, not what an earlier end would
+    give."""
     question_in_words: str | None = None
     """The question as the decoder recovers it from its vector, where the model has one."""
     queries_in_words: tuple[tuple[str, ...], ...] | None = None
@@ -123,7 +118,7 @@ class Trace:
             "shares": _list(self.shares()),
             "layers": [layer.as_json(vectors=vectors) for layer in self.layers],
             "ending_here": None if self.ending_here is None else [_ranked(best) for best in self.ending_here],
-            "so_far": [_ranked(best) for best in self.so_far],
+            "so_far": None if self.so_far is None else [_ranked(best) for best in self.so_far],
         }
         if self.queries_in_words is not None:
             value["question_in_words"] = self.question_in_words
@@ -136,98 +131,86 @@ class Trace:
         write_atomically(path, json.dumps(self.as_json(vectors=vectors), ensure_ascii=False) + "\n")
 
     def _repr_html_(self) -> str:
-        from query_reduction.explain.html import fragment
+        """How a notebook shows it."""
+        from query_reduction.explain.html import fragment  # it draws traces, so it knows this module
 
         return fragment(self)
 
 
 @torch.inference_mode()
 def trace_answer(
-    network: QueryReductionNetwork,
-    vocabulary: Vocabulary,
-    sentences: Sequence[str],
-    question: str,
+    network: StackedNetwork,
+    task: Task,
+    story: Story,
     *,
     endings: bool = True,
     shown: int = 5,
 ) -> Trace:
-    """Run a stack of one over a story and record it; ``shown`` answers are ranked at each place."""
-    story = Story(tuple(sentences), (Question(question, "", len(sentences)),))
-    batch = encode_stories([story], vocabulary, network.config.memory).batch(np.array([0]))
-    recorded: list[LayerTrace] = []
-    table = network.encode(batch.words)
-    query = table[:, batch.questions.long()]
-    reduced = network.read(table, query, batch.stories, batch.lengths, recorded)
-    ranked = _rank(network.score(reduced, batch)[0], vocabulary, shown)[0]
-    weights = read_weights(recorded, batch.lengths)
-    words = _Words(network, vocabulary) if network.config.decode_questions else None
-    read = int(batch.lengths[0])
-    skipped = len(sentences) - read
+    """Run a stack of one over the last question of a story and record it; ``shown`` answers are ranked at each place.
+
+    The story is as the network reads it: a dialog has been prepared.
+    """
+    last = story.questions[-1]
+    only_last = Story(story.sentences[: last.after], (last,))
+    batch = _encode(task, only_last).batch(np.array([0]))
+    read = network.trace(batch)
+    if read is None:
+        raise InputError("this network has nothing to show: it has neither gates nor attention")
+    answers = task.vocabulary.answers
+    ranked = _rank(read.scores[0], answers, shown)[0]
+    count = int(batch.lengths[0])
+    skipped = last.after - count
+    words = read.in_words() if read.in_words else None
+    weights = torch.stack([layer.weights for layer in read.layers]).mean(0)[0, 0]
     return Trace(
-        sentences=tuple(sentences[skipped:]),
+        sentences=only_last.sentences[skipped:],
         skipped=skipped,
-        question=question,
+        question=last.text,
         answer=ranked[0][0],
         confidence=ranked[0][1],
         ranked=ranked,
-        layers=tuple(_reading(layer, weight) for layer, weight in zip(recorded, weights, strict=True)),
-        contributions=torch.stack(weights).mean(0)[0, 0].numpy(),
-        ending_here=_endings(network, vocabulary, story, read, shown) if endings and read <= _MOST_ENDINGS else None,
-        so_far=_rank(network.score(recorded[-1].reduced[:, 0])[0], vocabulary, shown),
-        question_in_words=words.of(query[:, 0, None])[0] if words else None,
-        queries_in_words=tuple(words.of(layer.reduced[:, 0]) for layer in recorded[:-1]) if words else None,
-        so_far_in_words=tuple(words.so_far(layer, batch.lengths) for layer in recorded[:-1]) if words else None,
+        layers=tuple(_reading(layer) for layer in read.layers),
+        contributions=weights.numpy(),
+        ending_here=_endings(network, task, only_last, count, shown) if endings and count <= _MOST_ENDINGS else None,
+        so_far=None if read.so_far is None else _rank(read.so_far[0, 0], answers, shown),
+        question_in_words=words.question if words else None,
+        queries_in_words=words.queries if words else None,
+        so_far_in_words=words.so_far if words else None,
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Words:
-    """Query vectors in words."""
-
-    network: QueryReductionNetwork
-    vocabulary: Vocabulary
-
-    def of(self, vectors: Tensor) -> tuple[str, ...]:
-        return tuple(decode(self.network, vectors, self.vocabulary))
-
-    def so_far(self, layer: LayerTrace, lengths: Tensor) -> tuple[str, ...]:
-        states, read = forward_states(layer, lengths)
-        texts = zip(self.of(states[:, 0]), read[0, 0].tolist(), strict=True)
-        return tuple(text if amount >= _LEAST_READ else "" for text, amount in texts)
+def _encode(task: Task, story: Story) -> EncodedQuestions:
+    return encode_stories([story], task.vocabulary, task.options.memory)
 
 
-def _endings(
-    network: QueryReductionNetwork, vocabulary: Vocabulary, story: Story, read: int, shown: int
-) -> tuple[Ranked, ...]:
+def _endings(network: StackedNetwork, task: Task, story: Story, read: int, shown: int) -> tuple[Ranked, ...]:
     """The best answers to the story's question after each of the last ``read`` sentences."""
     text = story.questions[0].text
     total = len(story.sentences)
     earlier = tuple(Question(text, "", after) for after in range(total - read + 1, total + 1))
-    questions = encode_stories([Story(story.sentences, earlier)], vocabulary, network.config.memory)
+    questions = _encode(task, Story(story.sentences, earlier))
     found: list[Ranked] = []
     for start in range(0, len(questions), _ENDINGS_AT_ONCE):
         batch = questions.batch(np.arange(start, min(start + _ENDINGS_AT_ONCE, len(questions))))
-        found.extend(_rank(network(batch)[0], vocabulary, shown))
+        found.extend(_rank(network.scores(batch)[0], task.vocabulary.answers, shown))
     return tuple(found)
 
 
-def _rank(scores: Tensor, vocabulary: Vocabulary, shown: int) -> tuple[Ranked, ...]:
+def _rank(scores: Tensor, answers: Sequence[str], shown: int) -> tuple[Ranked, ...]:
     """The ``shown`` best answers of every row of scores."""
     best = torch.softmax(scores, dim=-1).topk(min(shown, scores.shape[-1]))
     return tuple(
-        tuple((vocabulary.answers[number], value) for value, number in zip(values, numbers, strict=True))
+        tuple((answers[number], value) for value, number in zip(values, numbers, strict=True))
         for values, numbers in zip(best.values.tolist(), best.indices.tolist(), strict=True)
     )
 
 
-def _reading(layer: LayerTrace, weights: Tensor) -> LayerReading:
+def _reading(layer: LayerTrace) -> LayerReading:
     return LayerReading(
-        update=layer.update[0, 0].numpy(),
-        reset_forward=None if layer.reset_forward is None else layer.reset_forward[0, 0].numpy(),
-        reset_backward=None if layer.reset_backward is None else layer.reset_backward[0, 0].numpy(),
-        candidate=layer.candidate[0, 0].numpy(),
-        reduced=layer.reduced[0, 0].numpy(),
-        weights=weights[0, 0].numpy(),
+        gates={name: gate[0, 0].numpy() for name, gate in layer.gates.items()},
+        weights=layer.weights[0, 0].numpy(),
+        candidate=None if layer.candidate is None else layer.candidate[0, 0].numpy(),
+        reduced=None if layer.reduced is None else layer.reduced[0, 0].numpy(),
     )
 
 

@@ -10,13 +10,15 @@ import ctypes
 import functools
 import logging
 import os
-from ctypes import POINTER, Structure, byref, c_char_p, c_double, c_int, c_int64, c_void_p
+from collections.abc import Callable
+from ctypes import POINTER, Structure, byref, c_char_p, c_double, c_int, c_int64, c_void_p, sizeof
 from pathlib import Path
 
 import torch
 from torch import Tensor
 
 import query_reduction
+from query_reduction.native.interrupt import StopFlag, run
 
 __all__ = [
     "EncoderCall",
@@ -29,11 +31,19 @@ __all__ = [
     "library",
     "read_backward",
     "read_forward",
+    "scan_backward",
+    "scan_forward",
     "supports",
     "variant",
 ]
 
 _FILE_NAMES = ("_native.so", "_native.dylib")
+
+_INTERFACE = 2
+"""``kInterface`` of ``kernels/reader.h``."""
+
+_LONG_CALL = 3e8
+"""Multiplications of some ten milliseconds: such calls can be interrupted, which takes a tenth of a millisecond."""
 
 
 class Stacked(Structure):
@@ -51,13 +61,20 @@ def _fields(names: str, kind: type) -> list[tuple[str, type]]:
     return [(name, kind) for name in names.split()]
 
 
-class ReaderCall(Structure):
+class _Call(Structure):
+    """What a function of the library is called with."""
+
+    owners: tuple[Tensor, ...] = ()
+    """The tensors that the addresses belong to, so that they live as long as the call."""
+
+
+class ReaderCall(_Call):
     """``ReaderCall`` of ``kernels/reader.h``."""
 
     _fields_ = (
         *_fields("restarts sentences batch time dim layers tied reset vector threads", c_int64),
         ("forget_bias", c_double),
-        *_fields("stories lengths", c_void_p),
+        *_fields("stories lengths stop", c_void_p),
         *_fields(
             "table query candidate_query candidate_sentence candidate_bias update_weight update_bias reset_weight "
             "reset_bias out",
@@ -66,33 +83,36 @@ class ReaderCall(Structure):
     )
 
 
-class EncoderCall(Structure):
+class EncoderCall(_Call):
     """``EncoderCall`` of ``kernels/reader.h``; rows, adding and lists are filled in by the library."""
 
     _fields_ = (
         *_fields("restarts rows dim threads adding", c_int64),
+        ("stop", c_void_p),
         *_fields("source target", Stacked),
         *_fields("first index place", c_void_p),
     )
 
 
-class ScanCall(Structure):
+class ScanCall(_Call):
     """``ScanCall`` of ``kernels/reader.h``."""
 
     _fields_ = (
         *_fields("batch time dim vector reverse threads", c_int64),
-        *_fields("lengths z v initial h dh out dz dv dinitial", c_void_p),
+        *_fields("stop lengths z v initial h dh out dz dv dinitial", c_void_p),
     )
 
 
 _SIGNATURES: dict[str, tuple[type | None, tuple[type, ...]]] = {
     "qrn_variant": (c_char_p, ()),
     "qrn_choose_variant": (c_int, (c_char_p,)),
+    "qrn_layout": (c_int64, (c_int,)),
+    "qrn_message": (c_char_p, ()),
     "qrn_release": (None, (c_void_p,)),
     "qrn_read_forward": (c_int, (POINTER(ReaderCall), c_int, c_int, POINTER(c_void_p))),
     "qrn_read_backward": (c_int, (POINTER(ReaderCall), POINTER(ReaderCall), c_int, c_void_p)),
     "qrn_encode": (c_int, (POINTER(EncoderCall), c_int, c_int, c_void_p, c_int64, c_int64, c_int64, c_int64)),
-    "qrn_scan_forward": (None, (POINTER(ScanCall), c_int)),
+    "qrn_scan_forward": (c_int, (POINTER(ScanCall), c_int)),
     "qrn_scan_backward": (c_int, (POINTER(ScanCall), c_int)),
 }
 
@@ -101,7 +121,11 @@ _MESSAGES = {
     2: (IndexError, "a story names a sentence that is not in the table"),
     3: (IndexError, "a sentence names a word that is not in the vocabulary"),
     4: (MemoryError, "not enough memory for the native code: use smaller batches or fewer restarts at once"),
+    6: (InterruptedError, "the native code was stopped before it was done"),
+    7: (RuntimeError, "the native code failed"),
 }
+_REFUSED = 5
+"""The status of a call whose numbers are out of range; the library says which."""
 
 
 @functools.cache
@@ -118,19 +142,30 @@ def _load() -> ctypes.CDLL | None:
             continue
         try:
             loaded = ctypes.CDLL(str(place))
-            for name, (result, arguments) in _SIGNATURES.items():
-                function = getattr(loaded, name)
-                function.restype, function.argtypes = result, arguments
-        except (OSError, AttributeError) as error:
+        except OSError as error:
             problem = str(error)
             continue
-        return loaded
+        if _agrees(loaded):
+            return loaded
+        problem = f"{place.name} was built from other sources than this Python code"
     logging.getLogger(__name__).warning(
         "query-reduction works without its native code, many times slower (%s): "
         "install a C++ compiler, then `pip install --force-reinstall --no-deps query-reduction`",
         problem,
     )
     return None
+
+
+def _agrees(loaded: ctypes.CDLL) -> bool:
+    """Set the signatures; False if the library's functions or structures are not those of this file."""
+    try:
+        for name, (result, arguments) in _SIGNATURES.items():
+            function = getattr(loaded, name)
+            function.restype, function.argtypes = result, arguments
+    except AttributeError:
+        return False
+    layout = (_INTERFACE, *(sizeof(kind) for kind in (Stacked, ReaderCall, EncoderCall, ScanCall)))
+    return layout == tuple(loaded.qrn_layout(which) for which in range(len(layout)))
 
 
 def available() -> bool:
@@ -165,9 +200,21 @@ def choose_variant(name: str) -> bool:
 
 def _check(status: int) -> None:
     """Raise what a call's status stands for; 0 is success."""
+    if status == _REFUSED:
+        raise ValueError(library().qrn_message().decode())
     if status != 0:
         kind, message = _MESSAGES[status]
         raise kind(message)
+
+
+def _run(call: _Call, multiplications: float, function: Callable[[], int]) -> None:
+    """Do the call; if it is long, Ctrl-C ends it."""
+    if multiplications < _LONG_CALL:
+        _check(function())
+    else:
+        stop = StopFlag()
+        call.stop = stop.address
+        run(lambda: _check(function()), stop)
 
 
 class SavedBlock:
@@ -182,37 +229,51 @@ class SavedBlock:
         library().qrn_release(self.address)
 
 
+def _reading(call: ReaderCall) -> float:
+    rows, matrices = call.restarts * call.batch * call.time, 4 if call.vector else 1
+    return float(rows * call.dim * call.layers * (call.dim * matrices + 20))
+
+
 def read_forward(call: ReaderCall, dtype: torch.dtype, *, saving: bool) -> SavedBlock | None:
     """Run the reader; with ``saving``, return what ``read_backward`` needs."""
     address = c_void_p()
-    status = library().qrn_read_forward(byref(call), dtype == torch.float64, saving, byref(address))
-    saved = SavedBlock(address.value) if address.value else None
-    _check(status)
+    function, double = library().qrn_read_forward, dtype == torch.float64
+    try:
+        _run(call, _reading(call), lambda: function(byref(call), double, saving, byref(address)))
+    finally:
+        saved = SavedBlock(address.value) if address.value else None
     return saved
 
 
 def read_backward(call: ReaderCall, gradients: ReaderCall, dtype: torch.dtype, saved: SavedBlock) -> None:
     """Fill the gradients' tensors; ``gradients.out`` is the gradient that comes in."""
-    _check(library().qrn_read_backward(byref(call), byref(gradients), dtype == torch.float64, saved.address))
+    function, double = library().qrn_read_backward, dtype == torch.float64
+    _run(call, 2 * _reading(call), lambda: function(byref(call), byref(gradients), double, saved.address))
 
 
 def encode(
     call: EncoderCall, words: Tensor, vocabulary: int, longest: int, dtype: torch.dtype, *, backward: bool
 ) -> None:
     """Fill the target: the table from the embedding, or backward the embedding's gradient from the table's."""
-    double = dtype == torch.float64
-    _check(
-        library().qrn_encode(
-            byref(call), double, backward, words.data_ptr(), words.shape[0], words.shape[1], vocabulary, longest
-        )
+    function, double, (sentences, row) = library().qrn_encode, dtype == torch.float64, words.shape
+    _run(
+        call,
+        4.0 * call.restarts * sentences * row * call.dim,
+        lambda: function(byref(call), double, backward, words.data_ptr(), sentences, row, vocabulary, longest),
     )
+
+
+def _scanning(call: ScanCall) -> float:
+    return float(8 * call.batch * call.time * call.dim)
 
 
 def scan_forward(call: ScanCall, dtype: torch.dtype) -> None:
     """Fill ``call.out`` with the states."""
-    library().qrn_scan_forward(byref(call), dtype == torch.float64)
+    function, double = library().qrn_scan_forward, dtype == torch.float64
+    _run(call, _scanning(call), lambda: function(byref(call), double))
 
 
 def scan_backward(call: ScanCall, dtype: torch.dtype) -> None:
     """Fill ``call.dz``, ``dv`` and ``dinitial``."""
-    _check(library().qrn_scan_backward(byref(call), dtype == torch.float64))
+    function, double = library().qrn_scan_backward, dtype == torch.float64
+    _run(call, _scanning(call), lambda: function(byref(call), double))

@@ -6,7 +6,7 @@ than the shapes of its parameters. Results do not depend on the number of thread
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,20 +15,13 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from query_reduction.native import library as native
-from query_reduction.native.library import EncoderCall, ReaderCall, Stacked
+from query_reduction.native.library import EncoderCall, ReaderCall, SavedBlock, Stacked
+from query_reduction.native.recording import recorded
 from query_reduction.native.threads import native_threads
 
 __all__ = ["Shape", "available", "encode", "read", "supports"]
 
-_PARAMETERS = (
-    "candidate_query",
-    "candidate_sentence",
-    "candidate_bias",
-    "update_weight",
-    "update_bias",
-    "reset_weight",
-    "reset_bias",
-)
+_WHOLE_NUMBERS = (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +34,22 @@ class Shape:
     reset_gate: bool
     vector_gates: bool
     forget_bias: float
+
+    def parameters(self) -> dict[str, tuple[int, ...]]:
+        """The parameters in the order of ``ReaderCall``, with their shapes behind the restart dimension."""
+        d, own = self.dimension, 1 if self.tied else self.layers
+        gate = d if self.vector_gates else 1
+        shapes: dict[str, tuple[int, ...]] = {
+            "candidate_query": (own, d, d),
+            "candidate_sentence": (own, d, d),
+            "candidate_bias": (own, d),
+            "update_weight": (own, gate, d),
+            "update_bias": (own, gate),
+        }
+        if self.reset_gate and self.layers > 1:
+            own_reset = 1 if self.tied else self.layers - 1
+            shapes |= {"reset_weight": (own_reset, 2, gate, d), "reset_bias": (own_reset, 2, gate)}
+        return shapes
 
 
 def available() -> bool:
@@ -55,16 +64,22 @@ def supports(tensor: Tensor) -> bool:
 
 def encode(embedding: Tensor, words: Tensor, longest: int) -> Tensor:
     """Sentence vectors, as ``QueryReductionNetwork.encode``; ``longest`` as in ``position_weights``."""
-    if embedding.dim() != 3 or words.dim() != 2 or words.is_floating_point():
+    if embedding.dim() != 3 or words.dim() != 2 or words.dtype not in _WHOLE_NUMBERS:
         raise ValueError(
             "embedding must be (restart, vocabulary, dim) and words (sentence, word), whole numbers; got "
             f"{tuple(embedding.shape)} and {tuple(words.shape)} {words.dtype}"
         )
-    if longest < 0 or words.device.type != "cpu":
-        raise ValueError(f"longest must be at least 0 and words on the CPU; got {longest}, {words.device}")
-    result: Tensor = _Encode.apply(  # type: ignore[no-untyped-call]
-        embedding, words.to(torch.int64).contiguous(), longest
-    )
+    if not native.supports(embedding) or words.device.type != "cpu":
+        raise ValueError(
+            "embedding must be float32 or float64 on the CPU, words on the CPU; got "
+            f"{embedding.dtype} on {embedding.device}, words on {words.device}"
+        )
+    if longest < 0:
+        raise ValueError(f"longest must be at least 0; got {longest}")
+    words = words.to(torch.int64).contiguous()
+    if not recorded(embedding):
+        return _encode(embedding, words, longest)
+    result: Tensor = _Encode.apply(embedding, words, longest)  # type: ignore[no-untyped-call]
     return result
 
 
@@ -77,37 +92,48 @@ def read(
     lengths: Tensor,
 ) -> Tensor:
     """Answer vectors, as ``QueryReductionNetwork.read``; ``parameters`` are the network's, by name."""
-    weights = [parameters[name] for name in _PARAMETERS if name in parameters]
-    _check(shape, table, query, stories, lengths, weights)
-    result: Tensor = _Read.apply(  # type: ignore[no-untyped-call]
-        shape,
-        stories.to(torch.int64).contiguous(),
-        lengths.to(torch.int64).contiguous(),
-        table,
-        query,
-        *weights,
-    )
+    tensors = (table, query, *_weights(shape, parameters))
+    _check(shape, tensors, stories, lengths)
+    stories, lengths = stories.to(torch.int64).contiguous(), lengths.to(torch.int64).contiguous()
+    if not recorded(*tensors):
+        return _read(shape, stories, lengths, tensors, saving=False)[0]
+    result: Tensor = _Read.apply(shape, stories, lengths, *tensors)  # type: ignore[no-untyped-call]
     return result
 
 
-def _check(shape: Shape, table: Tensor, query: Tensor, stories: Tensor, lengths: Tensor, weights: list[Tensor]) -> None:
+def _weights(shape: Shape, parameters: Mapping[str, Tensor]) -> list[Tensor]:
+    """The parameters that the native code reads, each of the shape that it relies on."""
+    weights: list[Tensor] = []
+    for name, wanted in shape.parameters().items():
+        weight = parameters.get(name)
+        if weight is None:
+            raise ValueError(f"the parameter {name} is missing")
+        stack = (weights or [weight])[0].shape[:1]
+        if weight.shape != (*stack, *wanted):
+            raise ValueError(f"{name} must be {(*stack, *wanted)}; got {tuple(weight.shape)}")
+        weights.append(weight)
+    return weights
+
+
+def _check(shape: Shape, tensors: tuple[Tensor, ...], stories: Tensor, lengths: Tensor) -> None:
     """Everything the native code relies on, except the sentence numbers, which it checks itself."""
-    restarts, dim = weights[0].shape[0], shape.dimension
+    table, query, first, *_ = tensors
+    restarts, dim = first.shape[0], shape.dimension
     if table.dim() != 3 or table.shape[0] != restarts or table.shape[2] != dim:
         raise ValueError(f"table must be ({restarts}, sentences, {dim}); got {tuple(table.shape)}")
-    if stories.dim() != 2 or stories.is_floating_point():
+    if stories.dim() != 2 or stories.dtype not in _WHOLE_NUMBERS:
         raise ValueError(f"stories must be (batch, time) whole numbers; got {tuple(stories.shape)} {stories.dtype}")
     batch = stories.shape[0]
-    if lengths.shape != (batch,) or lengths.is_floating_point():
+    if lengths.shape != (batch,) or lengths.dtype not in _WHOLE_NUMBERS:
         raise ValueError(f"lengths must be {batch} whole numbers; got {tuple(lengths.shape)} {lengths.dtype}")
     if query.shape != (restarts, batch, dim):
         raise ValueError(f"query must be ({restarts}, {batch}, {dim}); got {tuple(query.shape)}")
-    dtypes = {table.dtype, query.dtype, *(weight.dtype for weight in weights)}
-    if len(dtypes) > 1 or not native.supports(table):
+    dtypes = {tensor.dtype for tensor in tensors}
+    if len(dtypes) > 1 or table.dtype not in (torch.float32, torch.float64):
         raise ValueError(f"table, query and weights must all be float32 or all float64; got {sorted(map(str, dtypes))}")
-    for tensor in (query, stories, lengths, *weights):
-        if tensor.device != table.device:
-            raise ValueError(f"query, stories, lengths and weights must be on the CPU; one is on {tensor.device}")
+    for tensor in (*tensors, stories, lengths):
+        if tensor.device.type != "cpu":
+            raise ValueError(f"table, query, stories, lengths and weights must be on the CPU; got {tensor.device}")
 
 
 def _stacked(tensor: Tensor) -> Tensor:
@@ -117,7 +143,7 @@ def _stacked(tensor: Tensor) -> Tensor:
     return tensor.contiguous()
 
 
-def _reader_call(shape: Shape, stories: Tensor, lengths: Tensor, tensors: list[Tensor]) -> ReaderCall:
+def _reader_call(shape: Shape, stories: Tensor, lengths: Tensor, tensors: Sequence[Tensor]) -> ReaderCall:
     table, query, *weights = tensors
     call = ReaderCall(
         restarts=table.shape[0],
@@ -136,9 +162,21 @@ def _reader_call(shape: Shape, stories: Tensor, lengths: Tensor, tensors: list[T
         table=Stacked.of(table),
         query=Stacked.of(query),
     )
-    for name, weight in zip(_PARAMETERS, weights, strict=False):
+    for name, weight in zip(shape.parameters(), weights, strict=True):
         setattr(call, name, Stacked.of(weight))
     return call
+
+
+def _read(
+    shape: Shape, stories: Tensor, lengths: Tensor, tensors: Sequence[Tensor], *, saving: bool
+) -> tuple[Tensor, SavedBlock | None]:
+    """The answer vectors and, if wanted, what the gradient needs beside the inputs."""
+    tensors = [_stacked(tensor) for tensor in tensors]
+    out = torch.empty_like(tensors[1], memory_format=torch.contiguous_format, requires_grad=False)
+    call = _reader_call(shape, stories, lengths, tensors)
+    call.out = Stacked.of(out)
+    call.owners = (stories, lengths, out, *tensors)
+    return out, native.read_forward(call, out.dtype, saving=saving)
 
 
 class _Read(torch.autograd.Function):
@@ -146,12 +184,7 @@ class _Read(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, shape: Shape, stories: Tensor, lengths: Tensor, *tensors: Tensor) -> Tensor:
-        tensors = tuple(_stacked(tensor) for tensor in tensors)
-        table, query = tensors[:2]
-        out = torch.empty_like(query, memory_format=torch.contiguous_format)
-        call = _reader_call(shape, stories, lengths, list(tensors))
-        call.out = Stacked.of(out)
-        ctx.saved = native.read_forward(call, table.dtype, saving=any(ctx.needs_input_grad))
+        out, ctx.saved = _read(shape, stories, lengths, tensors, saving=True)
         ctx.shape = shape
         ctx.save_for_backward(stories, lengths, *tensors)
         return out
@@ -160,7 +193,7 @@ class _Read(torch.autograd.Function):
     @once_differentiable
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
         stories, lengths, *tensors = ctx.saved_tensors
-        gradient = _stacked(gradient)
+        gradient, tensors = _stacked(gradient), [_stacked(tensor) for tensor in tensors]
         # Sentences that no story of the batch names have no gradient.
         results = [torch.zeros_like(tensors[0], memory_format=torch.contiguous_format)]
         for tensor in tensors[1:]:
@@ -169,21 +202,26 @@ class _Read(torch.autograd.Function):
         call = _reader_call(ctx.shape, stories, lengths, tensors)
         into = _reader_call(ctx.shape, stories, lengths, results)
         into.out = Stacked.of(gradient)
+        call.owners = (stories, lengths, gradient, *tensors, *results)
         native.read_backward(call, into, gradient.dtype, ctx.saved)
         return (None, None, None, *results)
+
+
+def _encode(embedding: Tensor, words: Tensor, longest: int) -> Tensor:
+    embedding = _stacked(embedding)
+    restarts, vocabulary, dim = embedding.shape
+    table = embedding.new_empty(restarts, words.shape[0], dim)
+    call = _encoder_call(embedding, table, words)
+    native.encode(call, words, vocabulary, longest, embedding.dtype, backward=False)
+    return table
 
 
 class _Encode(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, embedding: Tensor, words: Tensor, longest: int) -> Tensor:
-        embedding = _stacked(embedding)
-        restarts, vocabulary, dim = embedding.shape
-        table = embedding.new_empty(restarts, words.shape[0], dim)
-        call = _encoder_call(embedding, table)
-        native.encode(call, words, vocabulary, longest, embedding.dtype, backward=False)
         ctx.shape, ctx.longest = embedding.shape, longest
         ctx.save_for_backward(words)
-        return table
+        return _encode(embedding, words, longest)
 
     @staticmethod
     @once_differentiable
@@ -191,16 +229,18 @@ class _Encode(torch.autograd.Function):
         (words,) = ctx.saved_tensors
         gradient = _stacked(gradient)
         embedding = gradient.new_empty(ctx.shape)
-        call = _encoder_call(gradient, embedding)
+        call = _encoder_call(gradient, embedding, words)
         native.encode(call, words, embedding.shape[1], ctx.longest, gradient.dtype, backward=True)
         return embedding, None, None
 
 
-def _encoder_call(source: Tensor, target: Tensor) -> EncoderCall:
-    return EncoderCall(
+def _encoder_call(source: Tensor, target: Tensor, words: Tensor) -> EncoderCall:
+    call = EncoderCall(
         restarts=source.shape[0],
         dim=source.shape[2],
         threads=native_threads(),
         source=Stacked.of(source),
         target=Stacked.of(target),
     )
+    call.owners = (source, target, words)
+    return call

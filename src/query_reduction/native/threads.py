@@ -10,9 +10,13 @@ import os
 
 import torch
 
+from query_reduction.errors import InputError
 from query_reduction.native import library as native
 
-__all__ = ["available_cores", "native_threads", "use_threads"]
+__all__ = ["MOST_THREADS", "available_cores", "native_threads", "use_threads"]
+
+MOST_THREADS = 256
+"""``kMostThreads`` of ``kernels/check.cpp``."""
 
 _chosen: int | None = None
 
@@ -25,10 +29,12 @@ def available_cores() -> int:
 def use_threads(count: int) -> None:
     """Compute with so many threads from now on, in this process."""
     global _chosen
+    if not isinstance(count, int) or not 1 <= count <= MOST_THREADS:
+        raise InputError(f"threads must be a whole number from 1 to {MOST_THREADS}; got {count!r}")
     _chosen = count
     torch.set_num_threads(1 if native.available() else count)
 
 
 def native_threads() -> int:
     """Threads of the native library: as chosen, or as many as PyTorch was given."""
-    return torch.get_num_threads() if _chosen is None else _chosen
+    return min(torch.get_num_threads(), MOST_THREADS) if _chosen is None else _chosen

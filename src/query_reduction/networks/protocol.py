@@ -20,6 +20,7 @@ from torch import Tensor, nn
 from query_reduction.data.batch import Batch
 
 __all__ = [
+    "BatchTrace",
     "LayerTrace",
     "NoValues",
     "QueryWords",
@@ -27,10 +28,10 @@ __all__ = [
     "StackedModule",
     "StackedNetwork",
     "Start",
-    "Trace",
     "normal",
     "ones",
     "uniform",
+    "without_meaning",
     "zeros",
 ]
 
@@ -53,16 +54,35 @@ def uniform(deviation: float) -> Start:
     return lambda shape, generator: (torch.rand(shape, generator=generator) * 2 - 1) * (math.sqrt(3) * deviation)
 
 
-def normal(deviation: float) -> Start:
-    """Normal around zero with this standard deviation."""
-    return lambda shape, generator: torch.randn(shape, generator=generator) * deviation
+def normal(deviation: float, mean: float = 0.0) -> Start:
+    """Normal with this standard deviation, around zero unless another mean is given."""
+    return lambda shape, generator: torch.randn(shape, generator=generator) * deviation + mean
+
+
+def without_meaning(start: Start, rarity: Float[Tensor, "word"] | None = None) -> Start:
+    """Word vectors, (…, word, dim), whose word 0 (no word) and word 1 (an unknown word) have no meaning: zero.
+
+    The other words may be weighted by their rarity.
+    """
+
+    def vectors(shape: tuple[int, ...], generator: torch.Generator) -> Tensor:
+        weight = start(shape, generator)
+        weight[..., :2, :] = 0
+        return weight if rarity is None else weight * rarity.unsqueeze(1)
+
+    return vectors
 
 
 class Seeds:
     """The random numbers each restart of a stack begins with: they depend on its number, never on its neighbours."""
 
-    def __init__(self, restarts: Sequence[int] = (0,), seed: int = 0) -> None:
+    def __init__(
+        self, restarts: Sequence[int] = (0,), seed: int = 0, rarity: Float[Tensor, "vocabulary"] | None = None
+    ) -> None:
         self.restarts = tuple(restarts)
+        self.rarity = rarity
+        """How rare each word is in the training part, from 0 (in every sentence) to 1 (in one of ten, or fewer): for
+        networks that start from it."""
         self._generators = [
             torch.Generator().manual_seed(int(np.random.SeedSequence((seed, restart)).generate_state(1)[0]))
             for restart in restarts
@@ -130,7 +150,7 @@ class QueryWords:
 
 
 @dataclass(frozen=True, slots=True)
-class Trace:
+class BatchTrace:
     """How a stack read a batch."""
 
     layers: tuple[LayerTrace, ...]
@@ -163,7 +183,7 @@ class StackedNetwork(StackedModule, ABC):
     def scores(self, batch: Batch) -> Float[Tensor, "restart batch answer"]:
         """Scores of every answer; their softmax is its probability."""
 
-    def trace(self, batch: Batch) -> Trace | None:
+    def trace(self, batch: Batch) -> BatchTrace | None:
         """How the batch was read; None if the network has nothing to show."""
         return None
 

@@ -22,7 +22,17 @@ from query_reduction.networks import decoder
 from query_reduction.networks.contributions import LayerGates, read_weights
 from query_reduction.networks.encoder import encode_sentences
 from query_reduction.networks.heads import HeadConfig, build_head
-from query_reduction.networks.protocol import LayerTrace, Seeds, StackedNetwork, Start, Trace, normal, uniform, zeros
+from query_reduction.networks.protocol import (
+    BatchTrace,
+    LayerTrace,
+    Seeds,
+    StackedNetwork,
+    Start,
+    normal,
+    uniform,
+    without_meaning,
+    zeros,
+)
 from query_reduction.networks.registry import register
 from query_reduction.scan import scan
 from query_reduction.settings import Between, check
@@ -49,11 +59,13 @@ class QRNConfig:
     """Share the weights of all layers, as the paper does."""
     forget_bias: Annotated[float, Between(-100, 100)] = 2.5
     """Subtracted inside the update gate, so that it starts mostly closed."""
-    init: Literal["original", "paper", "open"] = "original"
+    init: Literal["original", "paper", "open", "following"] = "original"
     """Initial weights: original = embeddings and gates uniform with standard deviation 1; paper = embeddings
     normal with standard deviation 1/sqrt(d), unit weights by Glorot and Bengio; open = as original, but embeddings
     with 0.5, gates with 1/sqrt(d) and the query's part of a candidate with 2/sqrt(d), so that gates do not start shut
-    or wide open and the question is not lost on its way through many layers."""
+    or wide open and the question is not lost on its way through many layers; following = gates open where a sentence
+    shares rare words with the query, and candidates are the sentence itself, so that the network starts by following
+    shared words from sentence to sentence."""
     position_length: Literal["task", "sentence"] = "task"
     """The J of the position encoder: the longest sentence of the task (original) or the sentence's own length."""
     decode_questions: bool = False
@@ -110,21 +122,23 @@ class QueryReductionNetwork(StackedNetwork):
         self.config = config
         self.vocabulary = vocabulary
         self.native = native_reader.available()
+        self.scan_backend = "auto"
         d, tied, layers = config.dimension, config.tied, config.layers
         gate = d if config.vector_gates else 1
         own, uses = (1, layers) if tied else (layers, 1)
         starts = _STARTS[config.init](d, gate)
-        self.declare("embedding", (vocabulary.size, d), _without_meaning(starts["embedding"]))
+        embedding = without_meaning(starts["embedding"], seeds.rarity if config.init == "following" else None)
+        self.declare("embedding", (vocabulary.size, d), embedding)
         self.declare("candidate_query", (own, d, d), starts["candidate_query"], decay_uses=uses)
         self.declare("candidate_sentence", (own, d, d), starts["candidate_sentence"], decay_uses=uses)
         self.declare("candidate_bias", (own, d), zeros, decay_uses=0)
-        self.declare("update_weight", (own, gate, d), starts["gate"], decay_uses=uses)
+        self.declare("update_weight", (own, gate, d), starts["update"], decay_uses=uses)
         self.declare("update_bias", (own, gate), zeros, decay_uses=0)
         self.head = build_head(head, vocabulary, self, d, starts["answer"])
         if config.reset_gate and layers > 1:
             own, uses = (1, layers - 1) if tied else (layers - 1, 1)
             # Two reset gates, forward and backward in time; z and the candidate are shared by both directions.
-            self.declare("reset_weight", (own, 2, gate, d), starts["gate"], decay_uses=uses)
+            self.declare("reset_weight", (own, 2, gate, d), starts["reset"], decay_uses=uses)
             self.declare("reset_bias", (own, 2, gate), zeros, decay_uses=0)
         if config.decode_questions:
             decoder.declare(self, vocabulary, d)
@@ -133,6 +147,7 @@ class QueryReductionNetwork(StackedNetwork):
     def use_native(self, wanted: bool) -> None:
         """See ``StackedNetwork``."""
         self.native = wanted and native_reader.available()
+        self.scan_backend = "auto" if self.native else "associative"
 
     def scores(self, batch: Batch) -> Float[Tensor, "restart batch answer"]:
         """Scores of every answer."""
@@ -217,11 +232,10 @@ class QueryReductionNetwork(StackedNetwork):
     ) -> Float[Tensor, "restart batch time dim"]:
         v = z * candidate if reset is None else z * reset * candidate
         stack, batch = v.shape[:2]
-        backend = "auto" if self.native else "associative"
-        h = scan(z.flatten(0, 1), v.flatten(0, 1), lengths.repeat(stack), reverse=reverse, backend=backend)
+        h = scan(z.flatten(0, 1), v.flatten(0, 1), lengths.repeat(stack), reverse=reverse, backend=self.scan_backend)
         return h.view(stack, batch, *h.shape[1:])
 
-    def trace(self, batch: Batch) -> Trace:
+    def trace(self, batch: Batch) -> BatchTrace:
         """Gates, candidates, reduced queries, and how much of the answer was read from each sentence."""
         recorded: list[LayerGates] = []
         table = self.encode(batch.words)
@@ -238,18 +252,7 @@ class QueryReductionNetwork(StackedNetwork):
         in_words = None
         if self.config.decode_questions:
             in_words = decoder.InWords(self, self.vocabulary, query, tuple(recorded), batch.lengths)
-        return Trace(layers, self.head.scores(self, reduced, batch), so_far, in_words)
-
-
-def _without_meaning(start: Start) -> Start:
-    """Word 0 (no word) and word 1 (an unknown word) have no meaning: zero."""
-
-    def embedding(shape: tuple[int, ...], generator: torch.Generator) -> Tensor:
-        weight = start(shape, generator)
-        weight[:2] = 0
-        return weight
-
-    return embedding
+        return BatchTrace(layers, self.head.scores(self, reduced, batch), so_far, in_words)
 
 
 def _original(d: int, gate: int) -> dict[str, Start]:
@@ -258,26 +261,52 @@ def _original(d: int, gate: int) -> dict[str, Start]:
         "embedding": uniform(1.0),
         "candidate_query": candidate,
         "candidate_sentence": candidate,
-        "gate": uniform(1.0),
+        "update": uniform(1.0),
+        "reset": uniform(1.0),
         "answer": uniform(d**-0.5),
     }
 
 
 def _open(d: int, gate: int) -> dict[str, Start]:
-    changes = {"embedding": uniform(0.5), "candidate_query": uniform(2 * d**-0.5), "gate": uniform(d**-0.5)}
+    gates = uniform(d**-0.5)
+    changes = {"embedding": uniform(0.5), "candidate_query": uniform(2 * d**-0.5), "update": gates, "reset": gates}
     return _original(d, gate) | changes
 
 
 def _paper(d: int, gate: int) -> dict[str, Start]:
     # Glorot and Bengio: the variance is 2 / (fan in + fan out).
-    candidate = uniform((2 / (3 * d)) ** 0.5)
+    candidate, gates = uniform((2 / (3 * d)) ** 0.5), uniform((2 / (d + gate)) ** 0.5)
     return {
         "embedding": normal(d**-0.5),
         "candidate_query": candidate,
         "candidate_sentence": candidate,
-        "gate": uniform((2 / (d + gate)) ** 0.5),
+        "update": gates,
+        "reset": gates,
         "answer": normal(d**-0.5),
     }
 
 
-_STARTS = {"original": _original, "open": _open, "paper": _paper}
+def _following(d: int, gate: int) -> dict[str, Start]:
+    small: float = 0.1 * d**-0.5
+    # One shared rare word moves a gate by about as much as the forget bias holds it shut, at any dimension.
+    likeness = 75 / d
+
+    def update(shape: tuple[int, ...], generator: torch.Generator) -> Tensor:
+        noise: Tensor = torch.randn(shape, generator=generator)
+        return noise.mul(0.1).add(1).mul(likeness)
+
+    def sentence(shape: tuple[int, ...], generator: torch.Generator) -> Tensor:
+        noise: Tensor = torch.randn(shape, generator=generator)
+        return torch.eye(d) + small * noise
+
+    return {
+        "embedding": normal(0.5),
+        "candidate_query": normal(small),
+        "candidate_sentence": sentence,
+        "update": update,
+        "reset": normal(small),
+        "answer": uniform(d**-0.5),
+    }
+
+
+_STARTS = {"original": _original, "open": _open, "paper": _paper, "following": _following}

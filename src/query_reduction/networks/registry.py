@@ -2,7 +2,7 @@
 
 A network is one file of this package. It registers its class under a name, with the dataclass of its settings:
 
-    @register("gru", GRUConfig, "a gated recurrent unit over the sentences")
+    @register("gru", GRUConfig, "a gated recurrent unit over the sentences", recipe=RECIPE)
     class GRUNetwork(StackedNetwork): ...
 
 Nothing else in the project lists networks.
@@ -11,8 +11,8 @@ Nothing else in the project lists networks.
 from __future__ import annotations
 
 import pkgutil
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
 from functools import cache
 from importlib import import_module
 from typing import Any, TypeVar
@@ -31,6 +31,7 @@ __all__ = [
     "build_network",
     "config_from_json",
     "config_to_json",
+    "kind_of",
     "kinds",
     "name_of",
     "register",
@@ -57,6 +58,9 @@ class NetworkKind:
     """Settings from a short name such as ``2r``; None if the name is not one of this network's."""
     show: Callable[[Any], str] | None = None
     """The short name of settings."""
+    recipe: Mapping[str, Any] = field(default_factory=dict)
+    """How its authors trained it and read the data: changes of ``Recipe`` and of the task's settings by name; empty
+    leaves both as the recipe ``original`` has them."""
 
 
 def register(
@@ -66,6 +70,7 @@ def register(
     *,
     parse: Callable[[str], Any] | None = None,
     show: Callable[[Any], str] | None = None,
+    recipe: Mapping[str, Any] | None = None,
 ) -> Callable[[Network], Network]:
     """Make a class known as the network of this name; it is built from settings, vocabulary, head and seeds."""
 
@@ -73,7 +78,7 @@ def register(
         known = _KINDS.get(name)
         if known is not None and known.build is not network:
             raise ValueError(f"there is a network {name!r} already")
-        _KINDS[name] = NetworkKind(name, config, network, about, parse, show)
+        _KINDS[name] = NetworkKind(name, config, network, about, parse, show, recipe or {})
         return network
 
     return add
@@ -108,7 +113,8 @@ def resolve(name: str) -> Any:
     )
 
 
-def _kind_of(config: Any) -> NetworkKind:
+def kind_of(config: Any) -> NetworkKind:
+    """The network that these are the settings of."""
     for kind in kinds().values():
         if type(config) is kind.config:
             return kind
@@ -117,22 +123,20 @@ def _kind_of(config: Any) -> NetworkKind:
 
 def name_of(config: Any) -> str:
     """The short name of a network: ``2r``, ``gru``."""
-    kind = _kind_of(config)
+    kind = kind_of(config)
     return kind.show(config) if kind.show else kind.name
 
 
-def build_network(
-    config: Any, vocabulary: Vocabulary, head: HeadConfig, restarts: Sequence[int] = (0,), seed: int = 0
-) -> StackedNetwork:
+def build_network(config: Any, vocabulary: Vocabulary, head: HeadConfig, seeds: Seeds | None = None) -> StackedNetwork:
     """A stack of networks with fresh weights."""
-    return _kind_of(config).build(config, vocabulary, head, Seeds(restarts, seed))
+    return kind_of(config).build(config, vocabulary, head, seeds or Seeds())
 
 
 def restore_network(
     config: Any, vocabulary: Vocabulary, head: HeadConfig, weights: Mapping[str, Tensor]
 ) -> StackedNetwork:
     """A stack of one with these weights, whose names and shapes are compared before anything is allocated."""
-    network = _kind_of(config).build(config, vocabulary, head, NoValues())
+    network = kind_of(config).build(config, vocabulary, head, NoValues())
     wanted = {name: tuple(parameter.shape) for name, parameter in network.named_parameters()}
     for name in sorted(wanted.keys() | weights.keys()):
         found = tuple(weights[name].shape) if name in weights else None
@@ -144,7 +148,7 @@ def restore_network(
 
 def config_to_json(config: Any) -> dict[str, Any]:
     """Settings as plain values, with the name of the network they belong to."""
-    return {"network": _kind_of(config).name, **asdict(config)}
+    return {"network": kind_of(config).name, **asdict(config)}
 
 
 def config_from_json(values: Any) -> Any:

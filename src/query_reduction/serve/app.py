@@ -18,13 +18,14 @@ from starlette.exceptions import HTTPException as StarletteHTTPException
 from query_reduction import worlds
 from query_reduction._version import __version__
 from query_reduction.errors import InputError
-from query_reduction.model import Answer, Reader
+from query_reduction.model import DialogModel, StoryModel
 from query_reduction.serve import messages
 from query_reduction.serve.batching import Batcher, BusyError
 from query_reduction.serve.catalog import describe, story_tasks
 from query_reduction.serve.conversation import Partner
 from query_reduction.serve.guard import Guard, error_body
 from query_reduction.serve.limits import Limits
+from query_reduction.tasks.stories import Answer
 
 __all__ = ["create_app"]
 
@@ -36,18 +37,18 @@ _Question = tuple[list[str], str]
 
 
 def create_app(
-    models: Mapping[str, Reader], limits: Limits | None = None, hosts: frozenset[str] | None = None
+    models: Mapping[str, StoryModel | DialogModel], limits: Limits | None = None, hosts: frozenset[str] | None = None
 ) -> Guard:
     """The application for these models; with ``hosts`` it answers under those host names only."""
     bounds = limits or Limits()
     # Answers have a thread of their own: a long trace must not keep short questions waiting.
     answering = ThreadPoolExecutor(1, thread_name_prefix="answer")
     explaining = ThreadPoolExecutor(1, thread_name_prefix="explain")
+    readers = {name: model for name, model in models.items() if isinstance(model, StoryModel)}
+    partners = {name: Partner.of(model) for name, model in models.items() if isinstance(model, DialogModel)}
     batchers: dict[str, Batcher[_Question, Answer]] = {
-        name: Batcher(reader.answer_many, answering, waiting=bounds.waiting) for name, reader in models.items()
+        name: Batcher(reader.answer_many, answering, waiting=bounds.waiting) for name, reader in readers.items()
     }
-
-    partners = {name: Partner.of(reader) for name, reader in models.items()}
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -69,23 +70,22 @@ def create_app(
         for status, what in ((404, "no such model"), (413, "too large"), (422, "not understood"), (503, "busy"))
     }
 
-    def reader_of(name: str) -> Reader:
+    def known(name: str) -> StoryModel | DialogModel:
         if name not in models:
             raise HTTPException(404, f"no model {name!r}; /api/models lists them")
         return models[name]
 
-    def story_reader(name: str) -> Reader:
-        reader = reader_of(name)
-        if partners[name] is not None:
+    def reader_of(name: str) -> StoryModel:
+        known(name)
+        if name not in readers:
             raise InputError(f"{name!r} holds conversations: /api/chat")
-        return reader
+        return readers[name]
 
     def partner_of(name: str) -> Partner:
-        reader_of(name)
-        partner = partners[name]
-        if partner is None:
+        known(name)
+        if name not in partners:
             raise InputError(f"{name!r} answers questions about stories: /api/answer")
-        return partner
+        return partners[name]
 
     def check(sentences: Sequence[str], question: str) -> None:
         if len(sentences) > bounds.sentences:
@@ -96,12 +96,12 @@ def create_app(
     @app.get("/api/models", response_model=messages.ModelList)
     async def list_models() -> Any:
         """All models that can be asked."""
-        return {"models": [describe(name, reader) for name, reader in models.items()]}
+        return {"models": [describe(name, model) for name, model in models.items()]}
 
     @app.post("/api/answer", response_model=messages.AnswerMessage, responses=refused)
     async def answer(asked: messages.Question) -> Response:
         """Answer a question about a story."""
-        story_reader(asked.model)
+        reader_of(asked.model)
         check(asked.sentences, asked.question)
         found = await batchers[asked.model].ask((asked.sentences, asked.question))
         return _json(
@@ -116,12 +116,12 @@ def create_app(
     @app.post("/api/trace", response_model=messages.TraceMessage, responses=refused)
     async def trace(asked: messages.TraceRequest) -> Response:
         """Answer a question and show how: gates, reduced queries, contributions, earlier endings."""
-        reader = story_reader(asked.model)
+        reader = reader_of(asked.model)
         check(asked.sentences, asked.question)
 
         def explain() -> bytes:
-            found = reader.trace(asked.sentences, asked.question).as_json(vectors=asked.vectors)
-            found["unknown_words"] = reader.model.vocabulary.unknown_words([*asked.sentences, asked.question])
+            found = reader.explain(asked.sentences, asked.question).as_json(vectors=asked.vectors)
+            found["unknown_words"] = reader.task.vocabulary.unknown_words([*asked.sentences, asked.question])
             return _bytes(found)
 
         return Response(await _in_thread(explaining, explain), media_type="application/json")
@@ -129,7 +129,7 @@ def create_app(
     @app.post("/api/story", response_model=messages.GeneratedStory, responses=refused)
     async def story(wanted: messages.StoryRequest) -> Any:
         """A generated story of a kind the model was trained for, with a question about all of it."""
-        tasks = story_tasks(reader_of(wanted.model).model.card)
+        tasks = story_tasks(known(wanted.model).card)
         if not tasks:
             raise InputError(f"no generator tells stories for model {wanted.model!r}")
         return await _in_thread(explaining, lambda: _tell(tasks[wanted.seed % len(tasks)], wanted.seed))

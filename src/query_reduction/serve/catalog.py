@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from query_reduction.config import variant_name
 from query_reduction.errors import InputError
-from query_reduction.model import Reader, load
+from query_reduction.model import DialogModel, StoryModel, load
 from query_reduction.ready import find_model, ready_models
 from query_reduction.training.checkpoint import MODEL_FILE
 from query_reduction.worlds import TASKS
@@ -16,12 +15,12 @@ from query_reduction.worlds import TASKS
 __all__ = ["describe", "load_models", "story_tasks"]
 
 
-def load_models(names: Sequence[str]) -> dict[str, Reader]:
+def load_models(names: Sequence[str]) -> dict[str, StoryModel | DialogModel]:
     """Load the named models (files, folders of runs, folders of those, ready models); none named: all ready ones."""
     paths = [path for name in names for path in _expand(name)] or [model.path for model in ready_models()]
     if not paths:
         raise InputError("no models came with this copy of the package: name one, e.g.  qrn serve runs/qa2-2r")
-    models: dict[str, Reader] = {}
+    models: dict[str, StoryModel | DialogModel] = {}
     for path in paths:
         name = base = path.parent.name if path.name == MODEL_FILE else path.stem
         number = 1
@@ -45,24 +44,24 @@ def _expand(name: str) -> list[Path]:
     return inside
 
 
-def describe(name: str, reader: Reader) -> dict[str, Any]:
+def describe(name: str, model: StoryModel | DialogModel) -> dict[str, Any]:
     """What the page and the API say about a model."""
-    card = reader.model.card
+    card = model.card
     tasks = story_tasks(card)
     title = card.get("title") or (TASKS[tasks[0]].title if len(tasks) == 1 else f"{len(tasks)} tasks" if tasks else "")
     return {
         "name": name,
         "title": str(title or card.get("about") or ""),
-        "kind": "story" if reader.model.preparation is None else "dialog",
-        "variant": variant_name(reader.model.config),
+        "kind": "story" if isinstance(model, StoryModel) else "dialog",
+        "network": model.network_name,
         "tasks": tasks,
-        "answers": len(reader.model.vocabulary.answers),
-        "decodes_questions": reader.decodes_questions,
+        "answers": len(model.task.vocabulary.answers),
+        "decodes_questions": isinstance(model, StoryModel) and model.decodes_questions,
         "card": dict(card),
     }
 
 
 def story_tasks(card: Mapping[str, Any]) -> list[int]:
     """The story tasks a model was tested on, by its card: those it can be told stories of."""
-    tested = card.get("test_error_by_task") or {}
+    tested = card.get("test_errors", {}).get("answer", {})
     return [int(task) for task in tested if str(task).isdecimal() and int(task) in TASKS]

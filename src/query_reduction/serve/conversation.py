@@ -9,9 +9,8 @@ from query_reduction.conversation import Session
 from query_reduction.data.knowledge import KnowledgeBase
 from query_reduction.data.stories import Question
 from query_reduction.errors import InputError
-from query_reduction.model import Reader
+from query_reduction.model import DialogModel
 from query_reduction.serve.messages import ChatRequest
-from query_reduction.tasks.responder import Responder
 
 __all__ = ["Partner"]
 
@@ -20,17 +19,13 @@ __all__ = ["Partner"]
 class Partner:
     """A dialog model to talk to, with the places it knows."""
 
-    responder: Responder
+    model: DialogModel
     knowledge: KnowledgeBase
 
     @staticmethod
-    def of(reader: Reader) -> Partner | None:
-        """The partner a model makes; None if it reads stories."""
-        model = reader.model
-        if model.preparation is None:
-            return None
-        responder = Responder(reader.network, model.vocabulary, model.preparation)
-        return Partner(responder, KnowledgeBase(model.preparation.known_rows()))
+    def of(model: DialogModel) -> Partner:
+        """The partner a model makes, with the places it met in training."""
+        return Partner(model, KnowledgeBase(model.task.known_rows()))
 
     def places(self) -> list[dict[str, Any]]:
         """What the knowledge base knows, place by place."""
@@ -41,7 +36,7 @@ class Partner:
 
     def say(self, request: ChatRequest, *, most_sentences: int) -> dict[str, Any]:
         """What the system says next, and the conversation with it."""
-        session = Session(self.responder, self.knowledge, list(request.sentences), _questions(request))
+        session = Session(self.model, self.knowledge, list(request.sentences), _questions(request))
         said = []
         for one in session.say(request.text):
             said.append(

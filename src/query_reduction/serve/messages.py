@@ -124,7 +124,7 @@ class ModelInfo(_Message):
     name: str
     title: str
     kind: Literal["story", "dialog"]
-    variant: str
+    network: str
     tasks: list[int] = Field(description="story tasks it was trained on, where known")
     answers: int = Field(description="how many different answers it can give")
     decodes_questions: bool
@@ -151,9 +151,7 @@ class GeneratedStory(_Message):
 class LayerMessage(_Message):
     """One layer at every sentence: gates (vector gates by their mean) and the weights of the composed read."""
 
-    update: list[float]
-    reset_forward: list[float] | None = None
-    reset_backward: list[float] | None = None
+    gates: dict[str, list[float]] = Field(description="by name: update, reset_forward, reset_backward, attention …")
     weights: list[float]
     candidate: list[list[float]] | None = None
     reduced: list[list[float]] | None = None
@@ -173,7 +171,7 @@ class TraceMessage(_Message):
     shares: list[float] = Field(description="contributions divided by their sum")
     layers: list[LayerMessage]
     ending_here: list[list[RankedAnswer]] | None = Field(description="best answers if the story ended after a sentence")
-    so_far: list[list[RankedAnswer]] = Field(description="best answers from the last layer's state at a sentence")
+    so_far: list[list[RankedAnswer]] | None = Field(description="best answers from the last state at a sentence")
     question_in_words: str | None = None
     queries_in_words: list[list[str]] | None = Field(default=None, description="by layer below the last and sentence")
     so_far_in_words: list[list[str]] | None = Field(default=None, description="the same without what is told later")

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 import uvicorn
 
 from query_reduction.errors import InputError
-from query_reduction.model import Reader
+from query_reduction.model import DialogModel, StoryModel
 from query_reduction.native.threads import use_threads
 from query_reduction.serve.app import create_app
 from query_reduction.serve.limits import Limits
@@ -27,7 +27,7 @@ _LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "[::1]"})
 
 
 def serve(
-    models: Mapping[str, Reader],
+    models: Mapping[str, StoryModel | DialogModel],
     host: str,
     port: int,
     limits: Limits,
@@ -38,9 +38,9 @@ def serve(
     use_threads(1)  # the event loop has the other core
     # The answering thread hands results back many times a second; Python's usual 5 ms turns would be its latency.
     sys.setswitchinterval(0.0005)
-    for reader in models.values():
-        if reader.model.preparation is None:
-            reader.trace(["."], ".")  # the first pass of a process is slow; nobody should wait for it
+    for model in models.values():
+        if isinstance(model, StoryModel):
+            model.answer(["."], ".")  # the first pass of a process is slow; nobody should wait for it
     app = create_app(models, limits, _LOOPBACK_NAMES if _is_loopback(host) else None)
     config = uvicorn.Config(
         app,

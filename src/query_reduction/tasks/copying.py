@@ -1,6 +1,8 @@
 """Copying: the network reads and says kinds of names instead of names, so that it can deal with any.
 
-Learned from the training dialogs and the knowledge base, nothing of it written by hand:
+It is given more than the other dialog networks: the kinds of names come from the knowledge base, it chooses among a
+few templates where they have hundreds or thousands of candidates, and the features of the ranking are written by hand.
+From the training dialogs it learns:
 
 1. The kind of a word: what it is in knowledge-base rows (the subject, or a value of some relation). Words in no row
    get the kind whose place they take in otherwise equal responses, if the user said them before. Words that users
@@ -68,11 +70,11 @@ class Copying:
 
         With it come the names mentioned by its last question.
         """
-        lexicon = self._lexicon_of(dialog)
+        known = self._known(dialog)
         sentences: list[str] = []
         new_place = []
         block: set[str] = set()
-        for sentence, speaker in zip(dialog.sentences, speakers(dialog), strict=True):
+        for sentence, speaker, lexicon in zip(dialog.sentences, speakers(dialog), known[1:], strict=True):
             new_place.append(len(sentences))
             general = lexicon.generalise(sentence)
             if speaker != "row":
@@ -84,15 +86,15 @@ class Copying:
             sentences.append(general)
         new_place.append(len(sentences))
         questions = []
-        log = MentionLog(lexicon)
-        for question, log in follow(dialog, lexicon):
+        log = MentionLog(known[0])
+        for question, log in follow(dialog, known):
             template = " ".join(self._template(question.answer, log))
-            questions.append(Question(lexicon.generalise(question.text), template, new_place[question.after]))
+            questions.append(Question(log.lexicon.generalise(question.text), template, new_place[question.after]))
         return Story(tuple(sentences), tuple(questions), dialog.task), log
 
     def follow(self, dialog: Story) -> Iterator[tuple[Question, MentionLog]]:
         """Each question with what has been mentioned up to it; the log is one and grows."""
-        return follow(dialog, self._lexicon_of(dialog))
+        return follow(dialog, self._known(dialog))
 
     def fill(self, template: str, log: MentionLog) -> str | None:
         """A response: its slots filled with names the dialog has mentioned; None if there are none."""
@@ -107,12 +109,22 @@ class Copying:
                 chosen.append(name)
         return " ".join(words)
 
-    def _lexicon_of(self, dialog: Story) -> Lexicon:
-        """What is known, and the kinds of words that only rows of this dialog tell."""
-        own = _kinds_of_rows(_rows([dialog]))
-        if not own.keys() - self.lexicon.kinds.keys():
-            return self.lexicon
-        return replace(self.lexicon, kinds={**own, **self.lexicon.kinds})
+    def _known(self, dialog: Story) -> list[Lexicon]:
+        """What is known of words after each sentence: what training told, and the rows of this dialog so far.
+
+        Rows that come later are not looked at: a question is answered with what was said before it.
+        """
+        known = [self.lexicon]
+        rows: list[tuple[str, str, str]] = []
+        for sentence, speaker in zip(dialog.sentences, speakers(dialog), strict=True):
+            row = row_of(sentence) if speaker == "row" else None
+            if row is not None:
+                rows.append(row)
+            if row is None or (row[0] in known[-1].kinds and row[2] in known[-1].kinds):
+                known.append(known[-1])
+            else:
+                known.append(replace(self.lexicon, kinds={**_kinds_of_rows(rows), **self.lexicon.kinds}))
+        return known
 
     def _template(self, response: str, log: MentionLog) -> list[str]:
         """The words of a response, slots as kinds."""

@@ -181,7 +181,7 @@ class DialogParts(Parts):
     knowledge: tuple[tuple[str, str, str], ...] = ()
     """The rows (subject, relation, value) of the knowledge base."""
 
-    def learn(self, options: DialogOptions) -> DialogTask:
+    def learn(self, options: DialogOptions, train: Sequence[Story]) -> DialogTask:
         """Names, if they are to be copied, and the words and responses there are."""
         copying = Copying.learn(self.train, self.knowledge) if options.copying else None
         unready = DialogTask(Vocabulary((), (), 1), options, copying, _goes_on(self.train))

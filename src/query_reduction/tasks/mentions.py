@@ -6,7 +6,7 @@ A name here is any word of a known kind. Rows of the knowledge base relate names
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from query_reduction.data.dialog import speakers
@@ -116,12 +116,16 @@ class MentionLog:
         return self.names.setdefault(word, Mentioned(self.lexicon.kinds.get(word, otherwise)))
 
 
-def follow(dialog: Story, lexicon: Lexicon) -> Iterator[tuple[Question, MentionLog]]:
-    """Each question of a dialog with what has been mentioned up to it, itself included; the log is one and grows."""
-    log = MentionLog(lexicon)
+def follow(dialog: Story, known: Sequence[Lexicon]) -> Iterator[tuple[Question, MentionLog]]:
+    """Each question of a dialog with what has been mentioned up to it, itself included; the log is one and grows.
+
+    ``known`` has what is known of words after so many sentences of the dialog, from none to all.
+    """
+    log = MentionLog(known[0])
     questions = {question.after: question for question in dialog.questions}
     before = ""
     for position, (sentence, speaker) in enumerate(zip(dialog.sentences, speakers(dialog), strict=True)):
+        log.lexicon = known[position + 1]
         if speaker == "row":
             log.row(sentence, first=before != "row")
         else:

@@ -7,6 +7,7 @@ the weights, and saved with them: how texts become numbers, how numbers become w
 from __future__ import annotations
 
 import hashlib
+import random
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,6 +19,7 @@ from query_reduction.data import jsonl
 from query_reduction.data.encoding import EncodedQuestions
 from query_reduction.data.stories import Story
 from query_reduction.data.vocabulary import Vocabulary
+from query_reduction.errors import InputError
 from query_reduction.networks.heads import HeadConfig
 from query_reduction.networks.protocol import StackedNetwork
 
@@ -57,6 +59,14 @@ class Task(ABC):
     def score(self, networks: Sequence[StackedNetwork], stories: Sequence[Story]) -> list[Scores]:
         """The scores of several networks, each a stack of one, on all questions of some stories or dialogs."""
 
+    def describe(self) -> list[str]:
+        """What was learned about the task, in lines for a person."""
+        return []
+
+    def renewed(self, stories: Sequence[Story], copies: int, chance: random.Random) -> Sequence[Story]:
+        """Training stories for an epoch: so many copies told in other words, where the task knows such words."""
+        raise InputError(f"copies has no effect on {self.kind}")
+
     @abstractmethod
     def as_json(self) -> dict[str, Any]:
         """All of it but the vocabulary, as plain values."""
@@ -76,8 +86,8 @@ class Parts(ABC):
     test: list[Story] = field(default_factory=list)
 
     @abstractmethod
-    def learn(self, options: Any) -> Task:
-        """What there is to learn from the training part beside the weights."""
+    def learn(self, options: Any, train: Sequence[Story]) -> Task:
+        """What there is to learn beside the weights; ``train`` is what is left of the training part to train on."""
 
     def tests(self) -> Iterator[tuple[str, list[Story]]]:
         """The tests there are, each with what it adds to the name of its row in a table."""

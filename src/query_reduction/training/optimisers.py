@@ -14,7 +14,7 @@ from torch.optim.adam import adam
 
 from query_reduction.training.recipes import Recipe
 
-__all__ = ["Adagrad", "Adam", "Optimiser", "build_optimiser"]
+__all__ = ["Adagrad", "Adam", "Descent", "Optimiser", "build_optimiser"]
 
 
 class Optimiser(Protocol):
@@ -82,6 +82,24 @@ class Adam:
         )
 
 
+class Descent:
+    """Steps follow the gradient itself: stochastic gradient descent."""
+
+    def __init__(self) -> None:
+        self.memory: dict[str, float] = {}
+
+    def step(
+        self, values: Tensor, gradients: Tensor, memory: dict[str, Tensor], count: Tensor, *, rate: float, decay: float
+    ) -> None:
+        """See ``Optimiser``."""
+        count += 1
+        if decay:
+            values.mul_(1 - rate * decay)
+        values.add_(gradients, alpha=-rate)
+
+
 def build_optimiser(recipe: Recipe) -> Optimiser:
     """The rule a recipe asks for."""
+    if recipe.optimiser == "sgd":
+        return Descent()
     return Adam() if recipe.optimiser == "adam" else Adagrad(recipe.accumulator)

@@ -87,7 +87,10 @@ class RestartTrainer:
         dev_questions: EncodedQuestions,
         dev: NDArray[np.int64],
         share: Share | None = None,
+        *,
+        renewed: Callable[[int], EncodedQuestions] | None = None,
     ) -> None:
+        """``renewed`` gives other training questions for every epoch, in place of ``questions`` and ``train``."""
         self.network = network
         self.recipe = recipe
         self.restarts = [Restart(number) for number in restarts]
@@ -100,6 +103,7 @@ class RestartTrainer:
         self._dev_questions = dev_questions
         self.dev = dev
         self._share = share or Share()
+        self._renewed = renewed
         self._stack = ParameterStack(network, recipe)
 
     @property
@@ -128,9 +132,14 @@ class RestartTrainer:
 
     def _run_epoch(self) -> Tensor:
         recipe = self.recipe
-        halvings = self.epoch // recipe.halve_every if recipe.halve_every else 0
+        since = max(self.epoch - recipe.halve_after, 0)
+        halvings = since // recipe.halve_every if recipe.halve_every else 0
         learning_rate = recipe.learning_rate * 0.5**halvings
-        batches = batch_order(recipe.seed, self.epoch, len(self.train), recipe.batch)
+        questions, train = self._questions, self.train
+        if self._renewed is not None:
+            questions = self._renewed(self.epoch)
+            train = np.arange(len(questions))
+        batches = batch_order(recipe.seed, self.epoch, len(train), recipe.batch)
         self.network.train()
         self.network.begin_epoch(self.epoch)
         total = torch.zeros(len(self._active))
@@ -140,7 +149,7 @@ class RestartTrainer:
             own = self._share.part(chosen)
             self._stack.zero_gradients()
             if len(own):
-                batch = self._questions.batch(self.train[own])
+                batch = questions.batch(train[own])
                 losses = self.network.losses(batch).mean(1)
                 weight = len(own) / len(chosen)
                 # Restarts share no parameter, so the sum's gradient is each one's own.

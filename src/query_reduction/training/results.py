@@ -77,7 +77,7 @@ class RunResult:
             "test_error": self.chosen.test_error,
             "test_error_mean": float(np.mean(errors)) if errors else None,
             "test_error_std": float(np.std(errors)) if errors else None,
-            "errors": {measure: dict(rows) for measure, rows in self.chosen.errors.items()},
+            "test_errors": {measure: dict(rows) for measure, rows in self.chosen.errors.items()},
             "chosen_restart": self.chosen.restart,
             "dev_error": self.chosen.dev_error,
             "dev_loss": self.chosen.dev_loss,

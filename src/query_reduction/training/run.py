@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import json
 import math
+import random
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
 from query_reduction.data.encoding import EncodedQuestions
+from query_reduction.data.splits import split_by_story
+from query_reduction.data.stories import Story
 from query_reduction.errors import InputError
 from query_reduction.files import write_atomically
+from query_reduction.networks.protocol import Seeds
 from query_reduction.networks.registry import build_network, config_to_json
 from query_reduction.provenance import provenance
 from query_reduction.tasks.protocol import Parts, Scores, Task, test
@@ -45,7 +50,9 @@ class Place:
     """Seconds between two savings of the state for resuming."""
     tensorboard: Path | None = None
     about: str = ""
-    """What the run is called in its result: the data and task as the user named them."""
+    """What the run is called in its result."""
+    source: Mapping[str, str] = field(default_factory=dict)
+    """The data and task as the user named them, so that the model can be tested on the like again."""
     share: Share = field(default_factory=Share)
     """The part of every batch this process computes; only the first process writes files."""
 
@@ -57,27 +64,43 @@ def is_finished(folder: Path) -> bool:
 
 def is_unfinished(folder: Path) -> bool:
     """Whether a folder holds a run that can be resumed."""
-    return (folder / STATE_FILE).exists() and not is_finished(folder)
+    return any(folder.glob(f"**/{STATE_FILE}")) and not is_finished(folder)
 
 
 class Run:
     """A training run."""
 
     def __init__(
-        self, parts: Parts, setup: Setup, place: Place | None = None, restarts: Sequence[int] | None = None
+        self,
+        parts: Parts,
+        setup: Setup,
+        place: Place | None = None,
+        restarts: Sequence[int] | None = None,
+        *,
+        task: Task | None = None,
     ) -> None:
+        """``task`` is what another run learned from the same parts with the same options."""
         self.parts = parts
         self.setup = setup
         self.place = place or Place()
         self.restart_numbers: Sequence[int] = restarts or range(setup.recipe.restarts)
-        self.task: Task = parts.learn(setup.task)
-        questions = self.task.encode(parts.train)
-        dev_questions, train, dev = _hold_out(questions, parts, self.task, setup.recipe)
-        network = build_network(
-            setup.network, self.task.vocabulary, self.task.head, self.restart_numbers, setup.recipe.seed
-        )
+        train_stories, dev_stories = _split(parts, setup.recipe)
+        self.task = task or parts.learn(setup.task, train_stories)
+        questions = self.task.encode(train_stories)
+        dev_questions, train, dev = _hold_out(questions, dev_stories, self.task, setup.recipe, parts.name)
+        rarity = torch.from_numpy(questions.rarity(train, self.task.vocabulary.size)).to(torch.get_default_dtype())
+        seeds = Seeds(self.restart_numbers, setup.recipe.seed, rarity)
+        network = build_network(setup.network, self.task.vocabulary, self.task.head, seeds)
         self.trainer = RestartTrainer(
-            network, self.restart_numbers, setup.recipe, questions, train, dev_questions, dev, self.place.share
+            network,
+            self.restart_numbers,
+            setup.recipe,
+            questions,
+            train,
+            dev_questions,
+            dev,
+            self.place.share,
+            renewed=self._renewed(train_stories) if setup.recipe.copies else None,
         )
         self.stop_requested = False
         self.checksum = parts.checksum()
@@ -89,6 +112,18 @@ class Run:
             "task": {"kind": self.parts.kind, **asdict(self.setup.task)},
             "recipe": asdict(self.setup.recipe),
         }
+
+    def _renewed(self, stories: Sequence[Story]) -> Callable[[int], EncodedQuestions]:
+        """The training questions of each epoch, told in other words: a function of the seed and the epoch."""
+        recipe = self.setup.recipe
+        if recipe.split != "story":
+            raise InputError("copies needs split=story: held-out questions would stand in the renamed stories")
+
+        def renewed(epoch: int) -> EncodedQuestions:
+            chance = random.Random(f"{recipe.seed}/{epoch}")
+            return self.task.encode(self.task.renewed(stories, recipe.copies, chance))
+
+        return renewed
 
     def resume(self) -> bool:
         """Go on from the folder's saved state, if it is one of exactly this run."""
@@ -166,7 +201,7 @@ class Run:
                 "test": question_count(self.parts.test),
             },
             settings=self._settings(),
-            data={"name": self.parts.name, "sha256": self.checksum},
+            data={"name": self.parts.name, "sha256": self.checksum, **self.place.source},
             provenance=provenance(),
         )
         folder = self.place.folder
@@ -194,14 +229,21 @@ def _number(value: float) -> float | None:
     return round(float(value), 6) if math.isfinite(value) else None
 
 
+def _split(parts: Parts, recipe: Recipe) -> tuple[Sequence[Story], Sequence[Story]]:
+    """The stories to train on, and those for development; none of the latter if single questions are held out."""
+    if parts.dev or recipe.split == "question":
+        return parts.train, parts.dev
+    return split_by_story(parts.train, recipe.dev_fraction, recipe.seed)
+
+
 def _hold_out(
-    questions: EncodedQuestions, parts: Parts, task: Task, recipe: Recipe
+    questions: EncodedQuestions, dev_stories: Sequence[Story], task: Task, recipe: Recipe, name: str
 ) -> tuple[EncodedQuestions, NDArray[np.int64], NDArray[np.int64]]:
     """The development questions, and which questions are for training and which for development."""
-    if len(questions) < (1 if parts.dev else 2):
-        raise InputError(f"{parts.name}: {len(questions)} training questions are too few to train on")
-    if parts.dev:
-        dev_questions = task.encode(parts.dev)
+    if len(questions) < (1 if dev_stories else 2):
+        raise InputError(f"{name}: {len(questions)} training questions are too few to train on")
+    if dev_stories:
+        dev_questions = task.encode(dev_stories)
         return dev_questions, np.arange(len(questions)), np.arange(len(dev_questions))
     # 2 marks this use of the seed; batch orders use (seed, epoch).
     order = np.random.default_rng((recipe.seed, 0, 2)).permutation(len(questions))

@@ -11,13 +11,13 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from query_reduction.errors import InputError
-from query_reduction.networks.registry import kinds, name_of, resolve
+from query_reduction.networks.registry import kind_of, kinds, name_of, resolve
 from query_reduction.settings import changed
 from query_reduction.tasks.dialogs import DialogOptions
 from query_reduction.tasks.stories import StoryOptions
 from query_reduction.training.recipes import Recipe, family
 
-__all__ = ["Setup", "options_of", "setup"]
+__all__ = ["Setup", "options_of", "setup", "setups"]
 
 _OPTIONS: dict[str, type] = {"stories": StoryOptions, "dialogs": DialogOptions}
 _SUFFIXES: dict[str, dict[str, Any]] = {"+": {"match": "original"}, "c": {"copying": True}}
@@ -69,12 +69,24 @@ def setup(
     }
     parts["network"] = changed(parts["network"], _known(parts["network"], chosen.network))
     parts["task"] = changed(parts["task"], _known(parts["task"], chosen.task) | _SUFFIXES.get(suffix, {}))
+    published = kind_of(parts["network"]).recipe
+    if chosen.name == "original" and published:
+        parts["recipe"] = changed(Recipe(), _known(parts["recipe"], published))
+        parts["task"] = changed(parts["task"], _known(parts["task"], published))
     for setting, value in (changes or {}).items():
         owner = next((part for part, own in parts.items() if setting in _names(type(own))), None)
         if owner is None:
             raise InputError(_no_effect(setting, network, kind, parts))
         parts[owner] = changed(parts[owner], {setting: value})
     return Setup(**parts)
+
+
+def setups(
+    network: str | None, recipe: str, *, kind: str, questions: int, changes: Mapping[str, Any] | None = None
+) -> list[Setup]:
+    """The same for the networks to be tried: the one that is named, or those the recipe tries where none is."""
+    names = family(recipe).networks if network is None else (network,)
+    return [setup(name, recipe, kind=kind, questions=questions, changes=changes) for name in names]
 
 
 def _names(settings: type) -> set[str]:

@@ -3,7 +3,7 @@
 import { RefusedError, bars, element, percent, post } from "./api.js";
 
 const byId = (id) => document.getElementById(id);
-const MARKS = { update: "z", reset_forward: "→r", reset_backward: "←r" };
+const MARKS = { update: "z", reset_forward: "→r", reset_backward: "←r", attention: "p" };
 const WAIT = 120; // ms of quiet before an edit is sent
 
 export class StoryTab {
@@ -250,8 +250,8 @@ export class StoryTab {
 
 function gateColumns(trace) {
   return trace.layers.flatMap((layer, number) =>
-    Object.keys(MARKS).filter((name) => layer[name]).map((name, place) =>
-      ({ mark: MARKS[name], layer: String(number + 1), values: layer[name], first: place === 0 && number > 0 })));
+    Object.entries(layer.gates).map(([name, values], place) =>
+      ({ mark: MARKS[name] ?? name, layer: String(number + 1), values, first: place === 0 && number > 0 })));
 }
 
 function gateCell(column, at) {

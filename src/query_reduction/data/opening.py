@@ -1,0 +1,88 @@
+"""Open a text file of unknown size and honesty: plain or gzip, never more than a bounded part of it in memory."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Protocol
+
+__all__ = ["LONGEST_LINE", "MOST_LOADED", "BoundedReader", "UnreadableError", "first_characters", "open_text"]
+
+LONGEST_LINE = 1 << 26
+"""Characters of a line, at most."""
+MOST_LOADED = 1 << 28
+"""Characters of a file that has to be read whole (a JSON array), at most."""
+
+_MOST_UNFOLDED = 1 << 27
+_MOST_FOLD = 100
+"""Text shrinks to a tenth or so; what unfolds to more than both of these is made to fill the memory or the disk."""
+_GZIP = b"\x1f\x8b"
+_LOOKED_AT = 1 << 16
+
+
+class UnreadableError(Exception):
+    """Why a file cannot be read; becomes a Problem."""
+
+
+class _Readable(Protocol):
+    def read(self, size: int, /) -> bytes: ...
+
+
+class BoundedReader(io.RawIOBase):
+    """Reads from ``source`` and refuses to give more than ``most`` bytes."""
+
+    def __init__(self, source: _Readable, most: int) -> None:
+        self._source = source
+        self._left = most
+
+    def readable(self) -> bool:
+        """True."""
+        return True
+
+    def readinto(self, buffer: bytearray | memoryview) -> int:  # type: ignore[override]
+        """Fill the buffer; an UnreadableError where more would come than is allowed."""
+        data = self._source.read(len(buffer))
+        self._left -= len(data)
+        if self._left < 0:
+            raise UnreadableError("unfolds to far more than a compressed text does; unpack it yourself if you trust it")
+        buffer[: len(data)] = data
+        return len(data)
+
+
+@contextmanager
+def open_text(path: Path) -> Iterator[IO[str]]:
+    """The text of a file, unpacked if it is gzip (by its first bytes), line ends as LF, no byte order mark."""
+    try:
+        with path.open("rb") as file:
+            packed = file.read(2) == _GZIP
+            file.seek(0)
+            if not packed and path.suffix == ".gz":
+                raise UnreadableError("named .gz, but not a gzip file")
+            if not packed:
+                with io.TextIOWrapper(file, "utf-8-sig") as text:
+                    yield text
+                return
+            most = max(_MOST_UNFOLDED, _MOST_FOLD * path.stat().st_size)
+            with (
+                gzip.GzipFile(fileobj=file) as unpacked,
+                io.BufferedReader(BoundedReader(unpacked, most), _LOOKED_AT) as bounded,
+                io.TextIOWrapper(bounded, "utf-8-sig") as text,
+            ):
+                yield text
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise UnreadableError("a damaged gzip file, or one cut short") from error
+    except OSError as error:
+        raise UnreadableError(error.strerror or "cannot be read") from error
+
+
+def first_characters(path: Path) -> str:
+    """The beginning of a file, or an empty text where it cannot be read: reading it will say why."""
+    try:
+        with open_text(path) as text:
+            return text.read(_LOOKED_AT)
+    except (UnreadableError, UnicodeDecodeError):
+        return ""

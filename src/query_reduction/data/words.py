@@ -1,0 +1,95 @@
+"""Texts as words: how each kind of vocabulary takes a text apart, and which signs carry meaning."""
+
+from __future__ import annotations
+
+import itertools
+import re
+import unicodedata
+from functools import cache
+from typing import Literal, TypeAlias
+
+__all__ = ["Tokens", "compose", "fold", "signs", "split_words"]
+
+Tokens: TypeAlias = Literal["words", "spaces", "text"]
+"""How a text is taken apart.
+
+``words``: runs of letters, digits and underscores (models of version 0.1.0).
+``spaces``: what stands between spaces, in lower case (dialogs).
+``text``: words with their combining marks, inner apostrophes and hyphens (``don't``, ``well-known``), numbers with
+their points (``3.5``, ``10:30``), and each sign that is no punctuation (``€``, ``%``, ``🙂``) as a word of its own.
+"""
+
+_WORD = re.compile(r"\w+")
+_INNER = r"(?:['\-‐‑](?=\w)|(?<=\d)[.,:](?=\d))"
+# What the pattern for all of Unicode finds in such a text, several times as fast.
+_ASCII_TEXT = re.compile(rf"\w+(?:{_INNER}\w+)*|[$+<=>|~%&@#]")
+_SPOKEN = "%‰&@#§"
+"""Punctuation to Unicode, but read aloud as a word."""
+_JOINERS = "\u200c\u200d"
+_SKIN = "\U0001f3fb-\U0001f3ff"
+_PICTURES = range(0x1F000, 0x1FB00)
+_LAST_SYMBOL = 0x1FC00
+_SELECTORS = range(0xE0100, 0xE01F0)
+_NO_SIGNS = re.compile(r"[\w\s.,:;!?'\"()\-]*")  # of nearly all texts: no need to look more closely
+
+
+def compose(text: str) -> str:
+    """The text in the normal form NFC, in which ``ë`` is one character."""
+    return text if text.isascii() or unicodedata.is_normalized("NFC", text) else unicodedata.normalize("NFC", text)
+
+
+def fold(word: str) -> str:
+    """The word without regard to upper and lower case."""
+    return word.lower() if word.isascii() else compose(word.casefold())
+
+
+def split_words(text: str, tokens: Tokens) -> list[str]:
+    """The words of a text."""
+    if tokens == "words":
+        return _WORD.findall(text)
+    if tokens == "spaces":
+        return text.lower().split()
+    if text.isascii():
+        return _ASCII_TEXT.findall(text)
+    return _text_pattern().findall(compose(text).replace("’", "'"))
+
+
+def signs(text: str) -> list[str]:
+    """The signs of a text that ``words`` skips although they mean something."""
+    return [] if _NO_SIGNS.fullmatch(text) else _sign_pattern().findall(text)
+
+
+@cache
+def _text_pattern() -> re.Pattern[str]:
+    letter = rf"[\w{_classes()[0]}{_JOINERS}]"
+    return re.compile(rf"\w{letter}*(?:{_INNER}{letter}+)*|{_sign_pattern().pattern}")
+
+
+@cache
+def _sign_pattern() -> re.Pattern[str]:
+    marks, symbols = _classes()
+    # A sign with its variation selectors and skin tone, and what zero-width joiners add to it: one picture, one word.
+    sign = rf"[{symbols}{_SPOKEN}][{marks}{_SKIN}]*"
+    return re.compile(rf"{sign}(?:\u200d{sign})*")
+
+
+@cache
+def _classes() -> tuple[str, str]:
+    """What stands between the brackets of a regular expression for combining marks, and for symbols."""
+    marks: list[range] = []
+    symbols: list[range] = []
+    for code in itertools.chain(range(0x24, _LAST_SYMBOL), _SELECTORS):
+        kind = unicodedata.category(chr(code))
+        # Pictures that this version of Python has not heard of are symbols, too.
+        found = marks if kind[0] == "M" else symbols if kind in ("Sc", "Sm", "So") or code in _PICTURES else None
+        if found is None:
+            continue
+        if found and found[-1].stop == code:
+            found[-1] = range(found[-1].start, code + 1)
+        else:
+            found.append(range(code, code + 1))
+    return _as_class(marks), _as_class(symbols)
+
+
+def _as_class(ranges: list[range]) -> str:
+    return "".join(f"{re.escape(chr(codes[0]))}-{re.escape(chr(codes[-1]))}" for codes in ranges)

@@ -1,0 +1,112 @@
+"""Training from Python: stories in, a model out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from query_reduction.data.readers import read_file
+from query_reduction.data.stories import Story
+from query_reduction.errors import InputError
+from query_reduction.model import DialogModel, StoryModel, model_of
+from query_reduction.native.threads import use_threads
+from query_reduction.tasks.dialogs import DialogParts
+from query_reduction.tasks.protocol import Parts
+from query_reduction.tasks.sources import question_count
+from query_reduction.tasks.stories import StoryParts
+from query_reduction.training.progress import progress_bar
+from query_reduction.training.run import Place, Run
+from query_reduction.training.setup import setups
+from query_reduction.training.several import choose_run, runs_of
+
+__all__ = ["Epoch", "read", "train"]
+
+
+@dataclass(frozen=True, slots=True)
+class Epoch:
+    """How far a training is, for ``on_epoch``."""
+
+    epoch: int
+    of: int
+    """The most epochs it may take."""
+    training: int
+    """How many restarts are still training."""
+    dev_error: float | None
+    """The best error on development questions so far, in percent; None before the first look."""
+
+
+def read(path: str | Path) -> list[Story]:
+    """The stories or dialogs of a file; ``qrn data check`` lists everything that is wrong with one."""
+    return read_file(Path(path))
+
+
+def train(
+    stories: Sequence[Story],
+    *,
+    network: str | None = None,
+    recipe: str = "original",
+    restarts: int | None = None,
+    dev: Sequence[Story] = (),
+    test: Sequence[Story] = (),
+    kind: Literal["stories", "dialogs"] = "stories",
+    knowledge: Sequence[tuple[str, str, str]] = (),
+    progress: bool = True,
+    on_epoch: Callable[[Epoch], None] | None = None,
+    folder: str | Path | None = None,
+    threads: int | None = None,
+    **settings: Any,
+) -> StoryModel | DialogModel:
+    """Train a network on stories or dialogs and return the model that does best on development questions.
+
+    Restarts from different initial weights train together. Development questions come from ``dev``, or a tenth of
+    ``stories`` is held out for them. If there are ``test`` stories, the model's card says its error on them; nothing
+    is ever chosen on the test. ``recipe`` is a family of settings (``original``, ``paper``, ``adam``, ``best``); single
+    settings are changed by their name (``max_epochs=60``, ``dimension=100``). Without ``network`` the recipe says which
+    are tried: 2r, but for ``best``. ``knowledge`` are the rows of a dialog's knowledge base. With ``folder`` the model,
+    its result and its learning curves are also kept there.
+    """
+    if isinstance(stories, str | Path):
+        raise InputError("stories: a list of stories is needed, not a path; use read(path)")
+    parts = _parts(kind, list(stories), list(dev), list(test), tuple(knowledge))
+    tried = setups(
+        network,
+        recipe,
+        kind=kind,
+        questions=question_count(parts.train),
+        changes=settings if restarts is None else {"restarts": restarts, **settings},
+    )
+    if threads is not None:
+        use_threads(threads)
+    place = Place(folder=Path(folder) if folder is not None else None)
+    runs = []
+    for run in runs_of(parts, tried, place):
+        with progress_bar(run, shown=progress) as show:
+
+            def after_epoch(run: Run, show: Callable[[Run], None] = show) -> None:
+                show(run)
+                if on_epoch is not None:
+                    on_epoch(_epoch(run))
+
+            run.train(after_epoch)
+        runs.append(run)
+    model, _ = choose_run(runs, place)
+    return model_of(model)
+
+
+def _parts(
+    kind: str, train: list[Story], dev: list[Story], test: list[Story], knowledge: tuple[tuple[str, str, str], ...]
+) -> Parts:
+    if kind == "dialogs":
+        return DialogParts("dialogs", train, dev, test, knowledge=knowledge)
+    if kind != "stories":
+        raise InputError(f"kind: it must be stories or dialogs, not {kind!r}")
+    if knowledge:
+        raise InputError("knowledge: it has no effect on stories")
+    return StoryParts("stories", train, dev, test)
+
+
+def _epoch(run: Run) -> Epoch:
+    best = min((restart.dev_error for restart in run.trainer.restarts), default=float("inf"))
+    return Epoch(run.trainer.epoch, run.setup.recipe.max_epochs, run.trainer.active, best if best <= 100 else None)

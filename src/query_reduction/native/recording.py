@@ -1,0 +1,16 @@
+"""Whether PyTorch records a computation. What it does not record needs no autograd and keeps nothing for backward."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+from torch.autograd import forward_ad
+
+__all__ = ["recorded"]
+
+
+def recorded(*tensors: Tensor) -> bool:
+    """Whether the result of an operation on these tensors is to have a gradient."""
+    if forward_ad._current_level >= 0:
+        return True  # so that autograd says what it cannot do
+    return torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors)

@@ -1,0 +1,244 @@
+"""End-to-End Memory Networks (Sukhbaatar, Szlam, Weston and Fergus, NeurIPS 2015), MemN2N for short.
+
+Every sentence is a memory. In each hop the query looks at all memories at once, reads a weighted sum of them and adds
+it to itself. Sections and equations are the paper's; where the authors' published code differs from the paper, the code
+is followed, and a comment says so.
+
+Neither memories nor outputs are laid out question by question: a query is multiplied with each distinct sentence of the
+batch once, and what belongs to a story is picked from the products.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Annotated, Any, Literal
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+
+from query_reduction.data.batch import Batch
+from query_reduction.data.vocabulary import Vocabulary
+from query_reduction.networks.heads import AnswerHead, Head, HeadConfig, build_head
+from query_reduction.networks.protocol import BatchTrace, LayerTrace, Seeds, StackedNetwork, normal, without_meaning
+from query_reduction.networks.registry import register
+from query_reduction.settings import Between, check
+
+__all__ = ["RECIPE", "MemN2NConfig", "MemoryNetwork", "position_columns", "time_with_blanks"]
+
+RECIPE: Mapping[str, Any] = {
+    "optimiser": "sgd",
+    "learning_rate": 0.005,
+    "halve_every": 25,
+    "halve_after": 20,
+    "batch": 32,
+    "batch_loss": "sum",
+    "clip": 40.0,
+    "l2": 0.0,
+    "max_epochs": 120,
+    "evaluate_every": 5,
+    "patience": 0,
+}
+"""The authors' code for one task with a linear start: 20 epochs without softmax, then 100 with it, the last weights
+kept. It clips each weight matrix by itself; here the norm is that of all weights of a restart."""
+
+_DEVIATION = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class MemN2NConfig:
+    """The End-to-End Memory Network."""
+
+    hops: Annotated[int, Between(1, 64)] = 3
+    """How often the memories are read, K."""
+    dimension: Annotated[int, Between(1, 4096)] = 20
+    """Size d of memories and queries."""
+    tying: Literal["adjacent", "layer-wise"] = "adjacent"
+    """Which weights are shared: the outputs of a hop are the memories of the next, the first memories read the
+    question and the last outputs the answer; or all hops are the same (section 2.2)."""
+    sentences: Literal["position", "bag"] = "position"
+    """How words add up to a sentence: weighted by their positions (PE) or as a bag of words (BoW)."""
+    time_slots: Annotated[int, Between(1, 100_000)] = 50
+    """Sentences told apart by when they were told; all that are older share the last vector of time."""
+    time_noise: Annotated[float, Between(0, 1)] = 0.1
+    """While training, put up to this share of empty memories between the sentences (RN): only time shows them."""
+    linear_epochs: Annotated[int, Between(0, 1_000_000)] = 20
+    """Train the first so many epochs without the softmax of the hops (LS)."""
+    relu: bool = False
+    """Cut the query off below zero after each hop."""
+
+    def __post_init__(self) -> None:
+        check(self)
+
+
+@register("memn2n", MemN2NConfig, "End-to-End Memory Networks: attention over all sentences, hop by hop", recipe=RECIPE)
+class MemoryNetwork(StackedNetwork):
+    """A stack of End-to-End Memory Networks."""
+
+    embedding: Float[Tensor, "restart table word dim"]
+    """Adjacent: A¹ = B, then C¹ = A², …, and Cᴷ, whose rows are the answers' weights, too. Layer-wise: A, C, B."""
+    time: Float[Tensor, "restart table slot dim"]
+    """T_A and T_C of the tables that memories are made with."""
+    query_map: Float[Tensor, "restart dim dim"]
+    answer_weight: Float[Tensor, "restart answer dim"]
+    answer_current: Float[Tensor, "restart word dim"]
+    answer_match: Float[Tensor, "restart position 2 dim"]
+
+    def __init__(self, config: MemN2NConfig, vocabulary: Vocabulary, head: HeadConfig, seeds: Seeds) -> None:
+        super().__init__(seeds)
+        self.config = config
+        self.noisy = config.time_noise > 0
+        self._linear = False
+        # The code's sentences end in one more word, the time.
+        self._columns = position_columns(vocabulary.longest_sentence + 1, config.dimension, config.sentences)
+        adjacent = config.tying == "adjacent"
+        tables = config.hops + 1 if adjacent else 2
+        self._answer_rows = _answer_rows(vocabulary) if adjacent and head.kind == "answers" else None
+        words = vocabulary.size if self._answer_rows is None else int(self._answer_rows.max()) + 1
+        words = max(words, vocabulary.size)
+        start, uses = normal(_DEVIATION), 1 if adjacent else config.hops
+        self.declare("embedding", (tables + (not adjacent), words, config.dimension), without_meaning(start))
+        self.declare("time", (tables, config.time_slots, config.dimension), start, decay_uses=uses)
+        if not adjacent:
+            self.declare("query_map", (config.dimension, config.dimension), start, decay_uses=uses)
+        self.head: Head
+        if self._answer_rows is None:
+            self.head = build_head(head, vocabulary, self, config.dimension, start)
+        else:
+            self.head = AnswerHead(len(vocabulary.answers))
+
+    def begin_epoch(self, epoch: int) -> None:
+        """The linear start ends after ``linear_epochs``."""
+        self._linear = epoch < self.config.linear_epochs
+
+    def scores(self, batch: Batch) -> Float[Tensor, "restart batch answer"]:
+        """Scores of every answer."""
+        return self.head.scores(self._answer_weights(), self.read(batch), batch)
+
+    def losses(self, batch: Batch) -> Float[Tensor, "restart batch"]:
+        """Cross entropy of every right answer."""
+        return self.head.losses(self._answer_weights(), self.read(batch), batch)
+
+    def trace(self, batch: Batch) -> BatchTrace:
+        """The attention of each hop."""
+        attention: list[Tensor] = []
+        query = self.read(batch, attention)
+        layers = tuple(LayerTrace({"attention": hop.unsqueeze(3)}, hop) for hop in attention)
+        return BatchTrace(layers, self.head.scores(self._answer_weights(), query, batch))
+
+    def read(self, batch: Batch, recorded: list[Tensor] | None = None) -> Float[Tensor, "restart batch dim"]:
+        """The query after the last hop; the attention of each hop is added to ``recorded``."""
+        sentences = self.encode(batch.words)
+        # Section 4.1: time is a word of its own at the end of a sentence, weighted by the last position.
+        moments = self.time * self._columns[-1].to(self.time)
+        told = torch.arange(batch.stories.shape[1]) < batch.lengths.long().unsqueeze(1)
+        stories, times = batch.stories.long(), self._times(batch.lengths.long(), batch.stories.shape[1])
+        adjacent = self.config.tying == "adjacent"
+        # Equation for u¹: the question by B, which is A¹ where adjacent hops share weights.
+        u = sentences[:, 0 if adjacent else 2].index_select(1, batch.questions.long())
+        for hop in range(self.config.hops):
+            a, c = (hop, hop + 1) if adjacent else (0, 1)
+            match = _match(u, sentences[:, a], stories) + _match(u, moments[:, a], times)
+            p = self._attention(match, told)
+            # Equation 2: the response is the sum of the outputs c_i, weighted by p_i.
+            o = _response(p, sentences[:, c], stories) + _response(p, moments[:, c], times)
+            u = self.update(hop, u, o)
+            if self.config.relu:
+                u = torch.relu(u)
+            if recorded is not None:
+                recorded.append(p)
+        return u
+
+    def update(
+        self, hop: int, u: Float[Tensor, "restart batch dim"], o: Float[Tensor, "restart batch dim"]
+    ) -> Float[Tensor, "restart batch dim"]:
+        """Equation 4: what a hop makes of the query and the response."""
+        return self.carried(u) + o
+
+    def carried(self, u: Float[Tensor, "restart batch dim"]) -> Float[Tensor, "restart batch dim"]:
+        """The query as it goes on past a hop: itself, or H u where all hops are the same (section 2.2)."""
+        return u if self.config.tying == "adjacent" else u @ self.query_map
+
+    def encode(self, words: Int[Tensor, "sentence word"]) -> Float[Tensor, "restart table sentence dim"]:
+        """Each distinct sentence by each table: Σ_j l_j ∘ A x_j, without the time."""
+        positions = torch.arange(words.shape[1]).clamp(max=len(self._columns) - 1)
+        weights = self._columns.to(self.embedding)[positions] * (words > 0).unsqueeze(2)
+        return (self.embedding[:, :, words.long()] * weights).sum(3)
+
+    def _attention(
+        self, match: Float[Tensor, "restart batch time"], told: Bool[Tensor, "batch time"]
+    ) -> Float[Tensor, "restart batch time"]:
+        """Equation 1: softmax of uᵀ m_i over the sentences told; in the linear start uᵀ m_i itself."""
+        if self._linear and self.training:
+            return match * told
+        # The product makes the row of an empty story zero, not one over its length.
+        return match.masked_fill(~told, torch.finfo(match.dtype).min).softmax(2) * told
+
+    def _times(self, lengths: Int[Tensor, "batch"], time: int) -> Int[Tensor, "batch time"]:
+        """How long ago each sentence was told, 0 for the last one."""
+        if self.training and self.config.time_noise > 0:
+            times = time_with_blanks(lengths, time, self.config.time_noise, self.noise)
+        else:
+            times = (lengths.unsqueeze(1) - 1 - torch.arange(time)).clamp(min=0)
+        return times.clamp(max=self.config.time_slots - 1)
+
+    def _answer_weights(self) -> Any:
+        if self._answer_rows is None:
+            return self
+        # Section 2.2: Wᵀ = Cᴷ.
+        return SimpleNamespace(answer_weight=self.embedding[:, -1].index_select(1, self._answer_rows))
+
+
+def position_columns(positions: int, dimension: int, kind: str) -> Float[Tensor, "position dim"]:
+    """l_j of section 4.1 as the code has it, about twice the paper's: 1 + 4 (k - (d+1)/2) (j - (J+1)/2) / (d J)."""
+    if kind == "bag":
+        return torch.ones(positions, dimension, dtype=torch.float64)
+    j = torch.arange(1, positions + 1, dtype=torch.float64).unsqueeze(1)
+    k = torch.arange(1, dimension + 1, dtype=torch.float64)
+    return 1 + 4 * (k - (dimension + 1) / 2) * (j - (positions + 1) / 2) / (dimension * positions)
+
+
+def time_with_blanks(
+    lengths: Int[Tensor, "batch"], time: int, share: float, noise: torch.Generator
+) -> Int[Tensor, "batch time"]:
+    """How long ago each sentence seems told with up to ``share`` of empty memories in between (RN, section 4.1)."""
+    most = torch.ceil(lengths * share)
+    blanks = (torch.rand(len(lengths), generator=noise) * (most + 1)).long().clamp(max=most.long())
+    width = time + int(most.max()) if len(lengths) else time
+    moments = torch.arange(width)
+    # Of the moments there are, those with the smallest random numbers are blank.
+    drawn = torch.rand(len(lengths), width, generator=noise)
+    drawn = drawn.masked_fill(moments >= (lengths + blanks).unsqueeze(1), 2.0)
+    rank = drawn.argsort(1).argsort(1)
+    free = (rank < blanks.unsqueeze(1)) | (drawn == 2.0)
+    # The moments taken come first, in their order: that of the last sentence, of the one before …
+    taken = free.to(torch.uint8).argsort(dim=1, stable=True)
+    ago = (lengths.unsqueeze(1) - 1 - torch.arange(time)).clamp(min=0)
+    return taken.gather(1, ago)
+
+
+def _match(
+    u: Float[Tensor, "restart batch dim"], table: Float[Tensor, "restart row dim"], rows: Int[Tensor, "batch time"]
+) -> Float[Tensor, "restart batch time"]:
+    """Each query times those rows of a table that its story has."""
+    return (u @ table.transpose(1, 2)).gather(2, rows.expand(len(u), -1, -1))
+
+
+def _response(
+    p: Float[Tensor, "restart batch time"], table: Float[Tensor, "restart row dim"], rows: Int[Tensor, "batch time"]
+) -> Float[Tensor, "restart batch dim"]:
+    """The sum of those rows of a table that each story has, weighted."""
+    weights = p.new_zeros(*p.shape[:2], table.shape[1])
+    return weights.scatter_add(2, rows.expand(len(p), -1, -1), p) @ table
+
+
+def _answer_rows(vocabulary: Vocabulary) -> Int[Tensor, "answer"]:
+    """The row of each answer in a table: that of the word it is, or one of its own after all words."""
+    known, rows = vocabulary.number_of_word, []
+    more = vocabulary.size
+    for answer in vocabulary.answers:
+        rows.append(known.get(answer, more))
+        more += answer not in known
+    return torch.tensor(rows, dtype=torch.int64)

@@ -1,0 +1,15 @@
+"""Which words may stand for each other, found in training stories alone, and stories told in other words.
+
+``discover`` finds what may be exchanged without making an answer false: kinds (people, places), forms that go
+together (mouse, mice), and exchanges that are true only together (north and south, with n and s). ``Renamer`` tells
+stories anew; ``read_unknown`` reads names never heard before as known ones.
+"""
+
+from __future__ import annotations
+
+from query_reduction.symmetry.discover import discover
+from query_reduction.symmetry.renaming import Renaming
+from query_reduction.symmetry.symmetries import Renamer, Symmetries
+from query_reduction.symmetry.unknown import KnownReading, read_unknown
+
+__all__ = ["KnownReading", "Renamer", "Renaming", "Symmetries", "discover", "read_unknown"]

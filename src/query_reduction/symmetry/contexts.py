@@ -1,0 +1,66 @@
+"""Contexts: sentences with a gap, and which kinds fill it; by them a name never heard before finds its kind.
+
+A context is written as a text: the units of a sentence, a kind as its number after ``@``, the gap as ``_``. Words never
+begin with either on their own, for ``@`` is no part of a word and a single ``_`` is kept apart by its mark.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from query_reduction.data.stories import Story
+from query_reduction.symmetry.renaming import Sentences
+from query_reduction.symmetry.units import TextKind, Units
+
+__all__ = ["GAP", "context_of", "find_contexts", "gaps", "kind_numbers"]
+
+GAP = "@_"
+_SEEN = 5
+"""Times a kind must have filled a context."""
+_CLEAR = 0.95
+"""Part of the times a context was filled that must be by units of kinds."""
+_MOST = 200
+
+
+def kind_numbers(columns: Sequence[Sequence[str]]) -> dict[str, int]:
+    """The number of the kind of every unit that is in one."""
+    return {unit: number for number, column in enumerate(columns) for unit in column}
+
+
+def context_of(units: Sequence[str], start: int, end: int, kind: Mapping[str, int], of: TextKind) -> str:
+    """The context of the units from ``start`` to ``end``; sentences and questions have contexts of their own."""
+    named = [f"@{kind[unit]}" if unit in kind else unit for unit in units]
+    return " ".join([f"@{of}", *named[:start], GAP, *named[end:]])
+
+
+def gaps(units: Sequence[str], kind: Mapping[str, int], of: TextKind) -> Iterator[tuple[str, str]]:
+    """Every unit of a text with its context."""
+    for place, unit in enumerate(units):
+        yield context_of(units, place, place + 1, kind, of), unit
+
+
+def find_contexts(
+    stories: Iterable[Story], units: Units, columns: Sequence[Sequence[str]]
+) -> dict[str, tuple[int, ...]]:
+    """The contexts that kinds fill and hardly anything else does; the most frequent ones."""
+    kind = kind_numbers(columns)
+    texts: Counter[tuple[TextKind, str]] = Counter()
+    for story in stories:
+        texts.update(("sentence", sentence) for sentence in story.sentences)
+        texts.update(("question", question.text) for question in story.questions)
+    filled: dict[str, Counter[int]] = defaultdict(Counter)
+    sentences = Sentences(units)
+    for (of, text), count in texts.items():
+        for context, unit in gaps([unit for _, unit in sentences.apart(text, of).units], kind, of):
+            filled[context][kind.get(unit, -1)] += count
+    contexts = {
+        context: (tuple(sorted(number for number, count in kinds.items() if number >= 0 and count >= _SEEN)), kinds)
+        for context, kinds in filled.items()
+    }
+    clear = [
+        (kinds.total(), context, found)
+        for context, (found, kinds) in contexts.items()
+        if found and sum(kinds[number] for number in found) >= _CLEAR * kinds.total()
+    ]
+    return {context: found for _, context, found in sorted(clear, reverse=True)[:_MOST]}

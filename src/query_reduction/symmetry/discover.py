@@ -1,0 +1,111 @@
+"""Discovery: from training stories alone to the renamings that keep their answers true."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from query_reduction.data.stories import Story
+from query_reduction.symmetry.candidates import find_candidates
+from query_reduction.symmetry.columns import find_columns
+from query_reduction.symmetry.contexts import find_contexts
+from query_reduction.symmetry.corpus import read_corpus
+from query_reduction.symmetry.couplings import find_couplings
+from query_reduction.symmetry.groups import blocks
+from query_reduction.symmetry.kinds import Trial, find_kinds
+from query_reduction.symmetry.renaming import Sentences
+from query_reduction.symmetry.symmetries import Coupled, Symmetries, Table
+from query_reduction.symmetry.truth import join_by_truth
+from query_reduction.symmetry.units import Units, find_phrases, plain
+
+__all__ = ["discover"]
+
+_ENOUGH = 2000
+"""Questions that are enough to find what there is; of more stories the first are taken."""
+
+
+def discover(stories: Sequence[Story], *, seed: int = 0, progress: Callable[[str], None] | None = None) -> Symmetries:
+    """Which units of these stories may stand for each other; the same seed finds the same."""
+    say = progress or (lambda _: None)
+    stories = _enough(stories)
+    if not stories:
+        return Symmetries()
+    say("reading the stories")
+    units = Units(find_phrases(stories))
+    corpus = read_corpus(stories, units)
+    candidates = find_candidates(corpus)
+    columns = find_columns(corpus, candidates)
+    if columns:
+        units = Units(units.phrases, columns)
+        corpus = read_corpus(stories, units)
+        candidates = find_candidates(corpus)
+    say("counting what stands together")
+    trial = Trial(corpus, candidates, seed)
+    say(f"trying {len(candidates.pairs)} exchanges")
+    kinds, refuted = find_kinds(trial)
+    say("looking for exchanges that are true together")
+    couplings = find_couplings(trial, kinds, refuted)
+    kinds = join_by_truth(trial, kinds, couplings)
+    names = corpus.names
+    coupled = [tuple([(names[one], names[other]) for one, other in coupling]) for coupling in couplings]
+    tables, left = _tables(coupled, {names[unit]: int(candidates.classes[unit]) for unit in candidates.in_class})
+    found = Symmetries(
+        kinds=tuple(tuple(names[unit] for unit in kind) for kind in kinds),
+        tables=tuple(tables),
+        couplings=tuple(left),
+        units=units,
+    )
+    sentences = Sentences(units, stories)
+    moved = sorted({plain(unit) for unit in found.all_units})
+    written = {unit: sentences.written(unit) for unit in moved if sentences.written(unit) != unit}
+    return replace(found, contexts=find_contexts(stories, units, found.columns), written=written)
+
+
+def _enough(stories: Sequence[Story]) -> list[Story]:
+    taken: list[Story] = []
+    questions = 0
+    for story in stories:
+        if questions >= _ENOUGH:
+            break
+        if story.questions:
+            taken.append(story)
+            questions += len(story.questions)
+    return taken
+
+
+def _tables(couplings: Sequence[Coupled], family: dict[str, int]) -> tuple[list[Table], list[Coupled]]:
+    """Couplings that exchange rows of one table (mouse, mice; wolf, wolves) as that table, and the others."""
+    tables, left = [], []
+    for block in blocks(couplings):
+        table = _table(block, family)
+        if table is None:
+            left += block
+        else:
+            tables.append(table)
+    return tables, left
+
+
+def _table(block: Sequence[Coupled], family: dict[str, int]) -> Table | None:
+    """The rows these couplings exchange, or None where they do something else."""
+    if len(block) == 1:
+        return None  # one exchange does not tell which unit of a pair belongs to which of the next
+    moved_by: dict[str, set[int]] = defaultdict(set)
+    for number, coupling in enumerate(block):
+        for unit in (unit for pair in coupling for unit in pair):
+            moved_by[unit].add(number)
+    rows: dict[frozenset[int], list[str]] = defaultdict(list)
+    for unit in sorted(moved_by, key=lambda unit: (family[unit], unit)):
+        rows[frozenset(moved_by[unit])].append(unit)
+    table = tuple(tuple(row) for row in rows.values())
+    families = {tuple(family[unit] for unit in row) for row in table}
+    if len(families) != 1 or len(set(next(iter(families)))) != len(table[0]):
+        return None
+    exchanged = [{frozenset(pair) for pair in coupling} for coupling in block]
+    if all(any(_exchange(one, other) == pairs for one in table for other in table) for pairs in exchanged):
+        return table
+    return None
+
+
+def _exchange(one: Sequence[str], other: Sequence[str]) -> set[frozenset[str]]:
+    return {frozenset(pair) for pair in zip(one, other, strict=True)}

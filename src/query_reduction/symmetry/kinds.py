@@ -1,0 +1,190 @@
+"""Kinds: units that may be permuted freely, because no exchange of two of them is refuted.
+
+That nothing refutes an exchange says little where little could. So both units must be frequent, and a control must
+fail: the same two exchanged in questions and answers only, which makes answers false, has to be refuted clearly.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from query_reduction.symmetry.candidates import Candidates
+from query_reduction.symmetry.corpus import Corpus
+from query_reduction.symmetry.evidence import Evidence
+from query_reduction.symmetry.features import Extractor
+
+__all__ = ["Presence", "Trial", "find_kinds", "presence_of"]
+
+_STORIES = 25
+_STORIES_ONE_SIDED = 40
+"""Where a unit is in sentences only, or in questions only, no control is possible: it must be more frequent."""
+_STORIES_OTHER_FORMS = 90
+"""Still more, where the same names may have other forms in questions."""
+_CONTROL = 4.0
+_PAIRINGS = 7
+_LINKED = 0.66
+"""Part of the pairs between two groups that must be accepted for the groups to become one."""
+
+
+@dataclass(frozen=True)
+class Presence:
+    """In which stories each unit is: unit by story."""
+
+    told: NDArray[np.bool_]
+    asked: NDArray[np.bool_]
+    answered: NDArray[np.bool_]
+
+    @cached_property
+    def stories(self) -> NDArray[np.int64]:
+        """How many stories each unit is in."""
+        present: NDArray[np.int64] = np.count_nonzero(self.told | self.asked | self.answered, axis=1)
+        return present
+
+
+def presence_of(corpus: Corpus) -> Presence:
+    """Look up where every unit is."""
+    shape = (len(corpus.names), len(corpus.stories))
+    told, asked, answered = np.zeros(shape, bool), np.zeros(shape, bool), np.zeros(shape, bool)
+    for number, story in enumerate(corpus.stories):
+        for sentence in story.sentences:
+            told[list(sentence), number] = True
+        for question in story.questions:
+            asked[list(question.text), number] = True
+            answered[list(question.answer), number] = True
+    return Presence(told, asked, answered)
+
+
+class Trial:
+    """Tries exchanges of units against the evidence."""
+
+    def __init__(self, corpus: Corpus, candidates: Candidates, seed: int) -> None:
+        self.corpus = corpus
+        self.candidates = candidates
+        self.presence = presence_of(corpus)
+        self.frequent = self.presence.stories >= _STORIES
+        self._extractor = Extractor(corpus, candidates)
+        self.evidence = Evidence(self._extractor.table(corpus), seed)
+
+    def exchange(self, *pairs: tuple[int, int]) -> NDArray[np.int64]:
+        """The renaming that exchanges each of these pairs."""
+        renaming = np.arange(len(self.corpus.names))
+        for one, other in pairs:
+            renaming[[one, other]] = other, one
+        return renaming
+
+    def testable(self, one: int, other: int) -> bool:
+        """Whether there is enough to tell if these two may be exchanged alone."""
+        presence, pair = self.presence, [one, other]
+        if not self.frequent[pair].all() or not (presence.told | presence.asked)[pair].any():
+            return False  # what is only ever an answer has its meaning from elsewhere
+        sides = self._sides[pair]
+        if sides.all():
+            return True
+        needed = _STORIES_OTHER_FORMS if self._has_other_forms(one, sides) else _STORIES_ONE_SIDED
+        return bool((presence.stories[pair] >= needed).all())
+
+    @cached_property
+    def _sides(self) -> NDArray[np.bool_]:
+        """Unit by side: whether it is told, and whether it is asked for or answered."""
+        presence = self.presence
+        return np.stack([presence.told.any(axis=1), (presence.asked | presence.answered).any(axis=1)], axis=1)
+
+    def _has_other_forms(self, unit: int, sides: NDArray[np.bool_]) -> bool:
+        """Whether there are as many units on the other side only: they may be the same names in other forms."""
+        classes = self.candidates.classes
+        missing = 0 if not sides[:, 0].any() else 1
+        members = sorted(self.candidates.in_class)
+        sizes = Counter(int(classes[other]) for other in members)
+        opposite = Counter(
+            int(classes[other])
+            for other in members
+            if self._sides[other, missing] and not self._sides[other, 1 - missing]
+        )
+        return max(opposite.values(), default=0) >= sizes[int(classes[unit])]
+
+    def control_fails(self, one: int, other: int) -> bool:
+        """Whether the evidence would have noticed, had these two been exchanged in questions and answers only."""
+        pair = [one, other]
+        in_questions = (self.presence.asked | self.presence.answered)[pair].any(axis=0)
+        if not in_questions.any() or not self.presence.told[pair].any():
+            return True  # nothing to control with
+        stories = np.flatnonzero(in_questions).tolist()
+        changed = self.corpus.with_questions_renamed(one, other)
+        verdict = self.evidence.of_change(
+            self._extractor.table(changed, stories, questions_only=True),
+            self._extractor.table(self.corpus, stories, questions_only=True),
+        )
+        return verdict.refuted and verdict.largest >= _CONTROL
+
+
+def find_kinds(trial: Trial) -> tuple[list[list[int]], set[tuple[int, int]]]:
+    """Groups of units of which any two may be exchanged, and the pairs that were refuted."""
+    accepted: set[tuple[int, int]] = set()
+    refuted: set[tuple[int, int]] = set()
+    for pair in trial.candidates.pairs:
+        if not trial.frequent[list(pair)].all():
+            continue
+        if trial.evidence.of_exchange(trial.exchange(pair)).refuted:
+            refuted.add(pair)
+        elif trial.testable(*pair):
+            accepted.add(pair)
+    groups = [
+        part
+        for group in _grouped(trial, accepted)
+        for part in _controlled(trial, group, accepted)
+        if _stands_together(trial, part)
+    ]
+    return groups, refuted
+
+
+def _controlled(trial: Trial, group: list[int], accepted: set[tuple[int, int]]) -> list[list[int]]:
+    """The group if the controls of its units fail, each with the next; otherwise what all controls leave of it."""
+    ring = zip(group, [*group[1:], group[0]], strict=True) if len(group) > 2 else [tuple(group)]
+    if all(trial.control_fails(one, other) for one, other in ring):
+        return [group]
+    pairs = {pair for pair in combinations(group, 2) if pair in accepted and trial.control_fails(*pair)}
+    return _grouped(trial, pairs)
+
+
+def _stands_together(trial: Trial, group: Sequence[int]) -> bool:
+    """Whether nothing speaks against exchanging all units of a group, pair by pair, at once.
+
+    What is too weak to be seen in one pair adds up.
+    """
+    tried, against = 0, 0
+    for shift in range(1, min(len(group), _PAIRINGS + 1)):
+        order = [group[number * shift % len(group)] for number in range(len(group))]
+        if len(set(order)) == len(group) > 2:
+            pairs = list(zip(order[::2], order[1::2], strict=False))
+            tried += 1
+            against += trial.evidence.of_exchange(trial.exchange(*pairs)).refuted
+    # Some are refuted by chance, and all of them share units; a false kind is refuted nearly every time.
+    return 2 * against <= tried
+
+
+def _grouped(trial: Trial, accepted: set[tuple[int, int]]) -> list[list[int]]:
+    """Join groups as long as most pairs between two of them are accepted: one false pair joins nothing larger."""
+    members: dict[int, list[int]] = defaultdict(list)
+    for unit in sorted({unit for pair in accepted for unit in pair}):
+        members[int(trial.candidates.classes[unit])].append(unit)
+    kinds = []
+    for units in members.values():
+        groups = [[unit] for unit in units]
+        while len(groups) > 1:
+            links = [
+                (sum((min(a, b), max(a, b)) in accepted for a in one for b in other) / (len(one) * len(other)), i, j)
+                for (i, one), (j, other) in combinations(enumerate(groups), 2)
+            ]
+            link, i, j = max(links, key=lambda found: (found[0], -found[1], -found[2]))
+            if link < _LINKED:
+                break
+            groups[i] = sorted(groups[i] + groups.pop(j))
+        kinds += [group for group in groups if len(group) > 1]
+    return kinds
