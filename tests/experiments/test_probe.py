@@ -25,7 +25,7 @@ def test_it_sees_what_changes_numbers() -> None:
         {"halve_every": 0},
         {"seed": 1},
     ):
-        assert not agree(own, probe(small_setup(**change))), change  # type: ignore[arg-type]
+        assert not agree(own, probe(small_setup(**change))), change
 
 
 @given(st.lists(st.floats(0.01, 10), min_size=1, max_size=5), st.floats(-5e-5, 5e-5))

@@ -63,6 +63,19 @@ def test_the_joint_network_is_not_trained_for_a_few_tasks(place: Path, capsys: p
     assert [column["name"] for column in json.loads(capsys.readouterr().out)["columns"]] == ["6r200 joint"]
 
 
+def test_stored_cells_are_computed_again(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["reproduce", "qa-1k", "--recipe", "quick", "--tasks", "1-2", "--variants", "1r", "--data", "data"]
+    assert main([*command, "--restarts", "3", "--workers", "1"]) == 0
+    stored = {path.name: path.read_text() for path in (place / "results" / "store").rglob("*.jsonl")}
+    assert main(["reproduce", "audit", "2", "--seed", "5", "--data", "data", "--workers", "1"]) == 0
+    report = (place / "results" / "audit.md").read_text()
+    assert "2 cells drawn at random (seed 5), one restart of each: 2 equal." in report
+    assert "qa-1k 1r task 1 quick" in report
+    assert report.strip() in capsys.readouterr().out
+    assert stored == {path.name: path.read_text() for path in (place / "results" / "store").rglob("*.jsonl")}
+    assert not list((place / "results" / ".unfinished").glob("audit/*"))
+
+
 def test_other_formats_are_written_on_demand_with_what_was_asked_for(place: Path) -> None:
     command = ["reproduce", "qa-1k", "--recipe", "quick", "--tasks", "1-2", "--variants", "1r", "--data", "data"]
     assert main([*command, "--restarts", "1", "--workers", "1"]) == 0

@@ -10,10 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from query_reduction.errors import InputError
+from query_reduction.experiments.probe import Fingerprint
 from query_reduction.experiments.records import Origin, Processor, Setting, same_setup, setup_from_json, setup_to_json
 from query_reduction.experiments.store import ResultStore
 
-from .conftest import Fingerprint, origin, record, result, small_fingerprint, small_setting, small_setup
+from .conftest import origin, record, result, small_fingerprint, small_setting, small_setup
 
 
 def only_file(store: ResultStore) -> Path:

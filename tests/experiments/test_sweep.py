@@ -12,6 +12,8 @@ from rich.console import Console
 
 from query_reduction.cli.sweep_view import SweepView
 from query_reduction.errors import InputError
+from query_reduction.experiments.probe import Fingerprint
+from query_reduction.experiments.records import Processor
 from query_reduction.experiments.store import ResultStore
 from query_reduction.experiments.sweep import Job, Sweep, keep_trial, only_sweep, plan
 from query_reduction.experiments.trials import Done, Ended, Message, Progress, Trial, run_trial
@@ -20,8 +22,6 @@ from query_reduction.native import library
 from query_reduction.training.results import RestartResult
 
 from .conftest import (
-    Fingerprint,
-    Processor,
     origin,
     record,
     result,

@@ -279,7 +279,8 @@ def _read(path: Path) -> _File:
     try:
         text = path.read_text(encoding="utf-8")
         *lines, _ = text.split("\n")  # nothing is left after the last line, unless it was cut off
-        for number, line in enumerate(lines, 1):
+        for line in lines:
+            number += 1
             file.read_line(json.loads(line))
         file.check()
         return file
