@@ -95,9 +95,9 @@ def column_minutes(results: Path) -> float | None:
             for origin, found in stored.groups():
                 if len(found) >= _RESTARTS:
                     # Restarts of a stack share its clock: the last to end tells the time of all.
-                    seconds = max(found[restart].seconds for restart in list(found)[:_RESTARTS])
-                    longest[stored.setting["task"]] = seconds
-                    cores = int(origin.machine.get("cores", 1))
+                    seconds = max(found[restart].result.seconds for restart in list(found)[:_RESTARTS])
+                    longest[stored.setting.task] = seconds
+                    cores = origin.machine.cores
                     break
     except InputError:
         return None

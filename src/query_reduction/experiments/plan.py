@@ -141,6 +141,8 @@ _WIDE_SLOW_10K = _recipe(
 )
 # Larger steps for vector gates.
 _VECTOR_10K = _recipe("vector-10k", "adam", 10_000, learning_rate=0.02, halve_every=15, max_epochs=60)
+# Controls register settings of their own, which take the place of the family's.
+_CONTROL = _recipe("control")
 _DIALOG = Variation("dialog", kind="dialogs", changes={"split": "question"})
 
 RECIPES: dict[str, Variation] = {
@@ -157,18 +159,19 @@ RECIPES: dict[str, Variation] = {
         _WIDE_10K,
         _WIDE_SLOW_10K,
         _VECTOR_10K,
+        _CONTROL,
         _DIALOG,
     )
 }
 """All recipes of the tables by name."""
 
 
-def _controls(recipe: Variation, restarts: int) -> tuple[Column, ...]:
+def _controls(restarts: int) -> tuple[Column, ...]:
     """The most frequent answer needs no second restart: it is the same whatever the initial weights."""
     trained = ("question-only", "story-only", "bag-of-words")
     return (
-        Column("majority", (recipe,), 1, control=True),
-        *(Column(network, (recipe,), restarts, control=True) for network in trained),
+        Column("majority", (_CONTROL,), 1, control=True),
+        *(Column(network, (_CONTROL,), restarts, control=True) for network in trained),
     )
 
 
@@ -196,7 +199,7 @@ EXPERIMENTS: dict[str, Experiment] = {
             _TASKS,
             "en",
             _BY_QUESTION,
-            controls=_controls(_ORIGINAL, 10),
+            controls=_controls(10),
         ),
         Experiment(
             "qa-10k",
@@ -210,7 +213,7 @@ EXPERIMENTS: dict[str, Experiment] = {
             _TASKS,
             "en-10k",
             _BY_QUESTION,
-            controls=_controls(_ORIGINAL_10K, 3),
+            controls=_controls(3),
             marked_tasks=("3",),
         ),
         Experiment(
