@@ -11,7 +11,7 @@ trap 'rm -rf "$build"' EXIT
 
 flags="-std=c++17 -fPIC -fvisibility=hidden -ffp-contract=fast -fno-math-errno -fno-trapping-math -Wno-psabi -g -O1
   -fno-omit-frame-pointer -fsanitize=$sanitizers -fno-sanitize-recover=all"
-for source in library check plan pool; do
+for source in library check dlpack plan pool; do
   "$compiler" $flags -c "$root/kernels/$source.cpp" -o "$build/$source.o"
 done
 # Name, bytes of a vector, compiler flags: as in CMakeLists.txt.

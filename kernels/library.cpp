@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "check.h"
+#include "dlpack.h"
 #include "plan.h"
 #include "pool.h"
 #include "reader.h"
@@ -114,6 +115,16 @@ QRN_EXPORT int64_t qrn_layout(int which) {
 QRN_EXPORT const char* qrn_message() { return refusal(); }
 
 QRN_EXPORT void qrn_release(void* block) { release_block(block); }
+
+// A vector of uninitialised numbers in memory that is used again when PyTorch gives it back, or null.
+QRN_EXPORT DLManagedTensor* qrn_tensor(int64_t count, int twice) {
+  DLManagedTensor* made = nullptr;
+  guarded(kDone, nullptr, [&] {
+    made = make_tensor(count, twice != 0);
+    return kDone;
+  });
+  return made;
+}
 
 // With `saving`, *saved receives a block for qrn_read_backward, to be given back with qrn_release.
 QRN_EXPORT int qrn_read_forward(const ReaderCall* call, int twice, int saving, void** saved) {

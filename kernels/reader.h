@@ -67,9 +67,9 @@ struct EncoderCall {
 struct ScanCall {
   int64_t batch, time, dim, vector, reverse, threads;
   const int32_t* stop;
-  const int64_t* lengths;
-  const void *z, *v, *initial, *h, *dh;
-  void *out, *dz, *dv, *dinitial;
+  const int64_t* lengths;                 // null: every example has all steps
+  const void *z, *v, *initial, *h, *dh;   // initial null: zeros
+  void *out, *dz, *dv, *dinitial;         // dinitial null: not wanted
 };
 
 struct Kernels {
