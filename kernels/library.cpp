@@ -69,7 +69,8 @@ ReaderCall with_threads(const ReaderCall& call, const Plan& plan) {
 
 ScanCall with_threads(const ScanCall& call) {
   ScanCall adjusted = call;
-  adjusted.threads = threads_for(8.0 * double(call.batch) * double(call.time) * double(call.dim), call.threads);
+  // A scan waits for memory, so its numbers count for more than their multiplications.
+  adjusted.threads = threads_for(16.0 * double(call.batch) * double(call.time) * double(call.dim), call.threads);
   return adjusted;
 }
 
