@@ -6,6 +6,7 @@ than the shapes of its parameters. Results do not depend on the number of thread
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -38,19 +39,24 @@ class Shape:
 
     def parameters(self) -> dict[str, tuple[int, ...]]:
         """The parameters in the order of ``ReaderCall``, with their shapes behind the restart dimension."""
-        d, own = self.dimension, 1 if self.tied else self.layers
-        gate = d if self.vector_gates else 1
-        shapes: dict[str, tuple[int, ...]] = {
-            "candidate_query": (own, d, d),
-            "candidate_sentence": (own, d, d),
-            "candidate_bias": (own, d),
-            "update_weight": (own, gate, d),
-            "update_bias": (own, gate),
-        }
-        if self.reset_gate and self.layers > 1:
-            own_reset = 1 if self.tied else self.layers - 1
-            shapes |= {"reset_weight": (own_reset, 2, gate, d), "reset_bias": (own_reset, 2, gate)}
-        return shapes
+        return _parameters(self)
+
+
+@functools.lru_cache(maxsize=64)
+def _parameters(shape: Shape) -> dict[str, tuple[int, ...]]:
+    d, own = shape.dimension, 1 if shape.tied else shape.layers
+    gate = d if shape.vector_gates else 1
+    shapes: dict[str, tuple[int, ...]] = {
+        "candidate_query": (own, d, d),
+        "candidate_sentence": (own, d, d),
+        "candidate_bias": (own, d),
+        "update_weight": (own, gate, d),
+        "update_bias": (own, gate),
+    }
+    if shape.reset_gate and shape.layers > 1:
+        own_reset = 1 if shape.tied else shape.layers - 1
+        shapes |= {"reset_weight": (own_reset, 2, gate, d), "reset_bias": (own_reset, 2, gate)}
+    return shapes
 
 
 def available() -> bool:
