@@ -61,10 +61,12 @@ class UTConfig:
     """What a step costs, added to the loss with halting."""
     dropout: Annotated[float, Between(0, 0.95)] = 0.1
     """Share of each sublayer's output that is left out in training."""
-    signal: Annotated[float, Between(0, 100)] = 1.0
-    """How strong the signals of position and step are beside what a position holds; 1 in the paper."""
-    count_from: Literal["start", "question"] = "start"
-    """Positions are numbered from the start of the story, as in the paper, or back from the question."""
+    signal: Annotated[float, Between(0, 100)] = 0.6
+    """How strong the signals of position and step are beside what a position holds. The paper has 1, with which some
+    restarts take long to look at the words at all."""
+    count_from: Literal["start", "question"] = "question"
+    """Positions are numbered from the start of the story, as in the paper, or back from the question, which learns
+    sooner from few stories."""
     answer_from: Literal["mean", "question"] = "mean"
     """The answer is read from the mean of all positions, as in the paper, or from the question's."""
 
