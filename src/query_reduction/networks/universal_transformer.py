@@ -81,8 +81,8 @@ class UniversalTransformer(StackedNetwork):
     """A stack of Universal Transformers."""
 
     embedding: Float[Tensor, "restart vocabulary dim"]
-    story_mask: Float[Tensor, "restart word dim"]
-    question_mask: Float[Tensor, "restart word dim"]
+    story_mask: Float[Tensor, "restart place dim"]
+    question_mask: Float[Tensor, "restart place dim"]
     halting_weight: Float[Tensor, "restart dim 1"]
     halting_bias: Float[Tensor, "restart 1"]
     answer_weight: Float[Tensor, "restart answer dim"]
@@ -146,7 +146,7 @@ class UniversalTransformer(StackedNetwork):
         return _mean(state, inside), pondered
 
     def _sentences(
-        self, words: Int[Tensor, "sentence word"], mask: Float[Tensor, "restart word dim"]
+        self, words: Int[Tensor, "sentence word"], mask: Float[Tensor, "restart place dim"]
     ) -> Float[Tensor, "restart sentence dim"]:
         """Σ_j f_j ∘ w_j with a learned mask f; words past the longest sentence seen share its last place."""
         places = torch.arange(words.shape[1]).clamp(max=mask.shape[1] - 1)
