@@ -134,9 +134,20 @@ def shows_how_it_reads(config: Any, layers: int) -> None:
         assert all(gate.shape[:3] == (2, 4, 7) for gate in layer.gates.values())
 
 
-def error_after_training(config: Any, recipe: dict[str, Any], task: int = 1, *, short: bool = False) -> float:
+def works_with_any_head(config: Any) -> None:
+    """The heads of dialogs fit, too."""
+    responses = Vocabulary(VOCABULARY.words, ("a b", "a c", "api_call d e", "f"), 6, "spaces")
+    for head in (HeadConfig("responses"), HeadConfig("responses", "paper"), HeadConfig("slots", "original")):
+        network, batch = build_network(config, responses, head, range(2)).double().eval(), small_batch()
+        assert network.scores(batch).shape == (2, 4, 4)
+        assert bool(network.losses(batch).isfinite().all())
+
+
+def error_after_training(
+    config: Any, recipe: dict[str, Any], task: int = 1, *, questions: int = 1000, short: bool = False
+) -> float:
     """Train on generated stories, made short where wanted; the error on others, in percent."""
-    told = generate_splits(task, {"train": 1000, "test": 200})
+    told = generate_splits(task, {"train": questions, "test": 200})
     splits: tuple[Split, Split] = ("train", "test")
     train, test = (list(shortened(told[split], 0)) if short else told[split] for split in splits)
     parts = StoryParts("generated", train, test=test)

@@ -77,6 +77,7 @@ def test_keeps_to_the_protocol() -> None:
     checks.is_the_same_in_any_stack(CONFIG)
     checks.ignores_padding(CONFIG)
     checks.reads_empty_stories(CONFIG)
+    checks.works_with_any_head(CONFIG)
     checks.shows_how_it_reads(CONFIG, layers=2)
 
 

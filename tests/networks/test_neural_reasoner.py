@@ -95,6 +95,7 @@ def test_keeps_to_the_protocol(config: NeuralReasonerConfig) -> None:
     checks.is_the_same_in_any_stack(config)
     checks.ignores_padding(config)
     checks.reads_empty_stories(config)
+    checks.works_with_any_head(config)
     checks.shows_how_it_reads(config, layers=2)
 
 

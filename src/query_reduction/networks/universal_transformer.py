@@ -61,10 +61,12 @@ class UTConfig:
     """What a step costs, added to the loss with halting."""
     dropout: Annotated[float, Between(0, 0.95)] = 0.1
     """Share of each sublayer's output that is left out in training."""
-    signal: Annotated[float, Between(0, 100)] = 1.0
-    """How strong the signals of position and step are beside what a position holds; 1 in the paper."""
-    count_from: Literal["start", "question"] = "start"
-    """Positions are numbered from the start of the story, as in the paper, or back from the question."""
+    signal: Annotated[float, Between(0, 100)] = 0.6
+    """How strong the signals of position and step are beside what a position holds. The paper has 1, with which some
+    restarts take long to look at the words at all."""
+    count_from: Literal["start", "question"] = "question"
+    """Positions are numbered from the start of the story, as in the paper, or back from the question, which learns
+    sooner from few stories."""
     answer_from: Literal["mean", "question"] = "mean"
     """The answer is read from the mean of all positions, as in the paper, or from the question's."""
 
@@ -81,8 +83,8 @@ class UniversalTransformer(StackedNetwork):
     """A stack of Universal Transformers."""
 
     embedding: Float[Tensor, "restart vocabulary dim"]
-    story_mask: Float[Tensor, "restart word dim"]
-    question_mask: Float[Tensor, "restart word dim"]
+    story_mask: Float[Tensor, "restart place dim"]
+    question_mask: Float[Tensor, "restart place dim"]
     halting_weight: Float[Tensor, "restart dim 1"]
     halting_bias: Float[Tensor, "restart 1"]
     answer_weight: Float[Tensor, "restart answer dim"]
@@ -146,7 +148,7 @@ class UniversalTransformer(StackedNetwork):
         return _mean(state, inside), pondered
 
     def _sentences(
-        self, words: Int[Tensor, "sentence word"], mask: Float[Tensor, "restart word dim"]
+        self, words: Int[Tensor, "sentence word"], mask: Float[Tensor, "restart place dim"]
     ) -> Float[Tensor, "restart sentence dim"]:
         """Σ_j f_j ∘ w_j with a learned mask f; words past the longest sentence seen share its last place."""
         places = torch.arange(words.shape[1]).clamp(max=mask.shape[1] - 1)
