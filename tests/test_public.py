@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+import torch
 
 import query_reduction
 from query_reduction.errors import InputError
 from query_reduction.model import StoryModel
+from query_reduction.scan import scan
 
 EXTRAS = {"accelerated_scan", "fastapi", "mambapy", "matplotlib", "ray", "starlette", "tensorboard", "uvicorn"}
 """What the optional extras install; nothing else may be missing."""
@@ -37,8 +41,20 @@ def test_top_level_names() -> None:
     with pytest.raises(AttributeError, match="no attribute 'lod'"):
         _ = query_reduction.lod
     assert set(query_reduction.__all__) <= set(dir(query_reduction))
-    assert callable(query_reduction.scan)
     assert (Path(query_reduction.__file__).parent / "py.typed").exists()
+
+
+def test_the_recurrence_alone() -> None:
+    """The function has the name of its package: it must stay callable however often and however it is imported."""
+    z, v = torch.rand(2, 5, 1), torch.rand(2, 5, 3)
+    expected = scan(z, v, backend="loop")
+    for _ in range(2):
+        torch.testing.assert_close(query_reduction.scan(z, v, reverse=False), expected)
+    code = (
+        "import torch, query_reduction as qr; z = torch.rand(1, 2, 1); print(qr.scan(z, z).shape, qr.scan(z, z).shape)"
+    )
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert said == "torch.Size([1, 2, 1]) torch.Size([1, 2, 1])\n"
 
 
 @pytest.fixture(scope="module")

@@ -124,6 +124,17 @@ def test_task_has_no_effect_on_ones_own_file(capsys: pytest.CaptureFixture[str],
     assert "task has no effect on" in one_line_error(capsys, "evaluate", str(model), "--data", str(own), "--task", "1")
 
 
+def test_switches(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    options = ("--decode-questions", "--tied", "no", "--reset-gate", "yes", "--questions", "50", *QUICK)
+    network = run_json(capsys, "train", "--task", "1", "--out", str(tmp_path), *options)["settings"]["network"]
+    assert (network["decode_questions"], network["tied"], network["reset_gate"]) == (True, False, True)
+    assert network["vector_gates"] is False  # not given: as the name says
+    with pytest.raises(SystemExit) as exit_code:
+        main(["train", "--tied", "maybe"])
+    assert exit_code.value.code == 2
+    assert "yes or no, not maybe" in "".join(capsys.readouterr())
+
+
 def test_new_folder_each_time(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -204,7 +215,7 @@ def test_ask_about_a_story_on_standard_input(model: Path) -> None:
         (("train", "--batch", "0"), "batch must be a whole number from 1 to 100000, not 0"),
         (("train", "--learning-rate", "nan"), "learning_rate must be a number from 1e-09 to 1000, not nan"),
         (("train", "--marks", "speaker"), "marks has no effect on stories"),
-        (("train", "--network", "gru", "--no-tied"), "tied has no effect on network gru"),
+        (("train", "--network", "gru", "--tied", "no"), "tied has no effect on network gru"),
         (("evaluate", "no/such/model"), "no such file"),
         (("ask", "no/such/model"), "no such file"),
         (("data", "check", "no/such/file"), "no file or folder"),
@@ -293,8 +304,9 @@ def test_killed_run_resumes_to_the_same_numbers(tmp_path: Path) -> None:
         process.wait()
     assert not (tmp_path / "killed" / "result.json").exists(), "the run ended before it could be killed"
     killed = subprocess.run(command, capture_output=True, text=True, check=True)
-    one, other = json.loads(whole.stdout), json.loads(killed.stdout)
-    assert one["restarts"] == other["restarts"]
+    one, other = (json.loads(run.stdout)["restarts"] for run in (whole, killed))
+    assert all(restart.pop("seconds") > 0 for restart in (*one, *other))
+    assert one == other
     weights = [(tmp_path / name / "curves.jsonl").read_text() for name in ("whole", "killed")]
     assert weights[0] == weights[1]
 
