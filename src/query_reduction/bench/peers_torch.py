@@ -189,6 +189,7 @@ def log_space(problem: Problem) -> TorchScan:
         parts = [
             (total + torch.logcumsumexp(part.clamp(min=_LOG_OF_NOTHING).log() - total, dim=2)).exp() for part in (v, -v)
         ]
-        return parts[0] - parts[1]
+        h: Tensor = parts[0] - parts[1]
+        return h
 
     return TorchScan(_Way(states, arrange=_time_last, restore=_time_last), problem)

@@ -19,7 +19,7 @@ from typing import Any
 from query_reduction.bench.results import LeftOut, Race, Samples
 from query_reduction.bench.timing import SLOW, Effort
 
-__all__ = ["Entrant", "Field", "Worker", "WorkerGone"]
+__all__ = ["Entrant", "Field", "Worker", "WorkerError"]
 
 _SETTLE = 0.03
 """Seconds between two samples: idle threads of a pool spin for a while before they sleep."""
@@ -29,7 +29,7 @@ _STARTING = 120.0
 """Seconds a process may take to load its libraries, on top of what it may take to get ready."""
 
 
-class WorkerGone(Exception):
+class WorkerError(Exception):
     """The process ended or did not answer in time."""
 
 
@@ -50,7 +50,7 @@ class Worker:
         self.entrant = entrant
         self.idle_cpu = 0.0
         """Processor seconds it has used while it had nothing to do."""
-        self._errors = tempfile.TemporaryFile()
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115 (closed by close)
         command = [sys.executable, "-m", "query_reduction.bench.worker", kind, entrant.contender, str(entrant.threads)]
         counts = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
         environment = os.environ | dict.fromkeys(counts, str(entrant.threads))
@@ -94,15 +94,15 @@ class Worker:
             self._process.stdin.write(json.dumps(request).encode() + b"\n")
             self._process.stdin.flush()
         except OSError as error:
-            raise WorkerGone(self._last_words()) from error
+            raise WorkerError(self._last_words()) from error
         with selectors.DefaultSelector() as selector:
             selector.register(self._process.stdout, selectors.EVENT_READ)
             if not selector.select(patience):
                 self.close()
-                raise WorkerGone(f"no answer within {patience:.0f} s")
+                raise WorkerError(f"no answer within {patience:.0f} s")
         line = self._process.stdout.readline()
         if not line:
-            raise WorkerGone(self._last_words())
+            raise WorkerError(self._last_words())
         answer: dict[str, Any] = json.loads(line)
         return answer
 
@@ -141,7 +141,7 @@ class Field:
                 worker = self._worker(entrant)
                 try:
                     why = worker.prepare(request, effort.patience)
-                except WorkerGone as gone:
+                except WorkerError as gone:
                     why = str(gone)
                     del self._workers[entrant]
                 if why is None:
@@ -160,7 +160,7 @@ class Field:
         for worker in self._ready:
             try:
                 typical = statistics.median(worker.run(call, 1, 1, effort.patience))
-            except WorkerGone as gone:
+            except WorkerError as gone:
                 self._left_out[worker.entrant.contender] = str(gone)
                 continue
             if typical > effort.slowest_call:

@@ -11,7 +11,7 @@ from query_reduction.bench.problem import TOLERANCE, Size, difference, make_prob
 from query_reduction.bench.processes import Entrant, Field
 from query_reduction.bench.results import Recurrence, RecurrenceRow
 from query_reduction.bench.timing import Effort
-from query_reduction.bench.worker import Calls, LeftOut, thread_counts
+from query_reduction.bench.worker import Calls, LeftOutError, thread_counts
 from query_reduction.native import library as native
 from query_reduction.native.threads import use_threads
 
@@ -49,7 +49,7 @@ def prepare_solver(name: str, threads: int, request: dict[str, Any]) -> Calls:
     solver = chosen.solver(problem)
     off = difference(solver.result(), solve(problem))
     if off > TOLERANCE:
-        raise LeftOut(f"computes something else: off by {off:.1e} of the largest number")
+        raise LeftOutError(f"computes something else: off by {off:.1e} of the largest number")
     return {call: getattr(solver, call) for call in MODES.values()}
 
 

@@ -1,6 +1,7 @@
-"""A process that holds one contender and runs it when told: ``python -m query_reduction.bench.worker KIND NAME THREADS``.
+"""A process that holds one contender and runs it when told.
 
-It reads one JSON object a line from standard input and answers each with one on standard output:
+``python -m query_reduction.bench.worker KIND NAME THREADS`` reads one JSON object a line from standard
+input and answers each with one on standard output:
 
     {"prepare": {...}}                            {"ready": true} or {"left_out": "why"}
     {"call": "both", "calls": 7, "warm_up": 2}    {"seconds": [...], "idle_cpu": 0.001}
@@ -21,13 +22,13 @@ from typing import IO, Any
 from query_reduction.errors import InputError
 from query_reduction.native.threads import available_cores
 
-__all__ = ["Calls", "LeftOut", "core_set", "main", "serve", "thread_counts"]
+__all__ = ["Calls", "LeftOutError", "core_set", "main", "serve", "thread_counts"]
 
 Calls = Mapping[str, Callable[[], object]]
 """What can be timed, by name."""
 
 
-class LeftOut(Exception):
+class LeftOutError(Exception):
     """The contender cannot take part; the message says why."""
 
 
@@ -53,7 +54,7 @@ def serve(prepare: Callable[[Any], Calls], requests: IO[str], answers: IO[str]) 
             try:
                 calls = prepare(request["prepare"])
                 answer: dict[str, Any] = {"ready": True}
-            except LeftOut as reason:
+            except LeftOutError as reason:
                 answer = {"left_out": str(reason)}
             except Exception as error:  # other people's code, of any version, must not end the run
                 first_line = str(error).strip().partition("\n")[0]
