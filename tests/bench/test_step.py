@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import importlib.util
+from typing import Any
+
+import numpy as np
 import pytest
 import torch
 from torch import Tensor, nn
@@ -54,6 +58,31 @@ def test_composed_networks_have_our_losses_and_gradients(variant: str) -> None:
             torch.testing.assert_close(mine, ours, rtol=1e-3, atol=1e-4)
 
 
+@pytest.mark.parametrize("variant", ["2r", "3r8", "2v8"])
+def test_the_network_in_jax_has_our_losses_and_gradients(variant: str) -> None:
+    jax = pytest.importorskip("jax", reason="pip install 'query-reduction[bench]'")
+    from query_reduction.bench import step_jax
+
+    work = workload(4, 6, 8)
+    batch, longest = work.questions.batch(work.chosen), work.vocabulary.longest_sentence
+    batch.lengths[1] = 2
+    config = resolve(variant)
+    network = build_qrn(config, work, 2, None)
+    plain = step_jax.plain_batch(batch)
+    weights = step_jax.weights_of(network)
+
+    def losses(weights: Any) -> Any:
+        return jax.vmap(lambda own: step_jax.jax_losses(config, longest, own, plain))(weights)
+
+    ours = network.losses(batch)
+    ours.sum().backward()
+    torch.testing.assert_close(torch.tensor(np.asarray(losses(weights))), ours.detach(), rtol=1e-4, atol=1e-5)
+    gradients = jax.grad(lambda weights: losses(weights).sum())(weights)
+    for name, parameter in network.named_parameters():
+        found = torch.tensor(np.asarray(gradients[name]))
+        torch.testing.assert_close(found, parameter.grad, rtol=1e-3, atol=1e-4, msg=name)
+
+
 @pytest.mark.parametrize("kind", [nn.GRU, nn.LSTM])
 def test_plain_readers_are_the_stacked_ones(kind: type[nn.GRU | nn.LSTM]) -> None:
     """The same weights give the same loss and the same gradient of the embedding."""
@@ -74,11 +103,10 @@ def test_plain_readers_are_the_stacked_ones(kind: type[nn.GRU | nn.LSTM]) -> Non
                 if kind is nn.GRU:
                     getattr(stacked, f"{source}_bias")[0, layer] = bias
                 else:
-                    stacked.bias[0, layer] += _reordered(kind, bias)
+                    dict(stacked.named_parameters())["bias"][0, layer] += _reordered(kind, bias)
     losses = [plain.loss(batch), stacked.losses(batch).mean()]
-    gradients = [
-        torch.autograd.grad(loss, module.embedding)[0] for loss, module in zip(losses, (plain, stacked), strict=True)
-    ]
+    embeddings: list[Tensor] = [plain.embedding, stacked.embedding]
+    gradients = [torch.autograd.grad(loss, own)[0] for loss, own in zip(losses, embeddings, strict=True)]
     torch.testing.assert_close(losses[0], losses[1])
     torch.testing.assert_close(gradients[0], gradients[1])
 
@@ -94,9 +122,12 @@ def _reordered(kind: type[nn.GRU | nn.LSTM], weight: Tensor) -> Tensor:
 @pytest.mark.parametrize("restarts", [1, 2])
 def test_every_contender_takes_a_step(restarts: int) -> None:
     for name in step._CONTENDERS:
-        if restarts == 1 or name not in step._SINGLE_ONLY:
-            request = {"variant": "2r4", "restarts": restarts, "batch": 2, "sentences": 3}
-            prepare_step(name, 1, request)["step"]()
+        if restarts > 1 and name in step._SINGLE_ONLY:
+            continue
+        if "JAX" in name and importlib.util.find_spec("jax") is None:
+            continue
+        request = {"variant": "2r4", "restarts": restarts, "batch": 2, "sentences": 3}
+        prepare_step(name, 1, request)["step"]()
     assert next(iter(step._CONTENDERS)) == OURS
 
 

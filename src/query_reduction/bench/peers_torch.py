@@ -34,6 +34,10 @@ def _same(tensor: Tensor) -> Tensor:
     return tensor
 
 
+def _keep(z: Tensor) -> Tensor:
+    return 1 - z
+
+
 def _time_last(tensor: Tensor) -> Tensor:
     return tensor.transpose(1, 2)
 
@@ -44,8 +48,10 @@ class _Way:
 
     states: Callable[[Tensor, Tensor], Tensor]
     """From gates and v, in its own layout, to all h_t."""
-    takes_keep: bool = True
-    """Its gates are a = 1 - z, worked out before anything is timed; ours take z."""
+    gates: Callable[[Tensor], Tensor] = _keep
+    """What it takes for z; worked out before anything is timed."""
+    sign: int = -1
+    """The gradient of z is so many times that of its gates."""
     arrange: Callable[[Tensor], Tensor] = _same
     """From (batch, time, dim) to its own layout."""
     restore: Callable[[Tensor], Tensor] = _same
@@ -58,8 +64,8 @@ class TorchScan:
     def __init__(self, way: _Way, problem: Problem) -> None:
         self._way = way
         z, v, gradient = (torch.from_numpy(array) for array in (problem.z, problem.v, problem.gradient))
-        gates = 1 - z if way.takes_keep else z
-        self._gates, self._v = (way.arrange(tensor).contiguous().clone().requires_grad_() for tensor in (gates, v))
+        inputs = (way.gates(z), v)
+        self._gates, self._v = (way.arrange(tensor).contiguous().clone().requires_grad_() for tensor in inputs)
         self._gradient = way.arrange(gradient).contiguous()
 
     def forward(self) -> object:
@@ -75,17 +81,17 @@ class TorchScan:
     def result(self) -> Result:
         """What ``both`` computes, as (batch, time, dim) and with the gradient of z."""
         h, of_gates, of_v = (self._way.restore(tensor.detach()).numpy() for tensor in self.both())
-        return Result(h, -of_gates if self._way.takes_keep else of_gates, of_v)
+        return Result(h, self._way.sign * of_gates, of_v)
 
 
 def ours(problem: Problem) -> TorchScan:
     """This package's scan, as it is called everywhere in it."""
-    return TorchScan(_Way(scan, takes_keep=False), problem)
+    return TorchScan(_Way(scan, gates=_same, sign=1), problem)
 
 
 def matrix_form(problem: Problem) -> TorchScan:
     """The paper's T x T matrix of products."""
-    return TorchScan(_Way(lambda z, v: scan(z, v, backend="matrix"), takes_keep=False), problem)
+    return TorchScan(_Way(lambda z, v: scan(z, v, backend="matrix"), gates=_same, sign=1), problem)
 
 
 def unbound_states(keep: Tensor, v: Tensor) -> Tensor:
@@ -168,17 +174,18 @@ def torchlpc_scan(problem: Problem) -> TorchScan:
 
     batch, _, dim = problem.v.shape
 
-    def states(keep: Tensor, v: Tensor) -> Tensor:
-        h: Tensor = sample_wise_lpc(v, -keep.unsqueeze(2))
+    def states(gates: Tensor, v: Tensor) -> Tensor:
+        h: Tensor = sample_wise_lpc(v, gates.unsqueeze(2))
         return h
 
     def arrange(tensor: Tensor) -> Tensor:
         return tensor.transpose(1, 2).flatten(0, 1)
 
     def restore(tensor: Tensor) -> Tensor:
-        return tensor.unflatten(0, (batch, dim)).transpose(1, 2)
+        units: Tensor = tensor.unflatten(0, (batch, dim))
+        return units.transpose(1, 2)
 
-    return TorchScan(_Way(states, arrange=arrange, restore=restore), problem)
+    return TorchScan(_Way(states, lambda z: z - 1, 1, arrange, restore), problem)
 
 
 def log_space(problem: Problem) -> TorchScan:

@@ -135,8 +135,11 @@ class Field:
     ) -> None:
         """Let everyone get ready, one after another; those that cannot are left out of the races that follow."""
         self._ready, self._left_out = [], {}
-        for entrant in self._entrants:
-            why = why_not(entrant.contender)
+        reasons = {entrant: why_not(entrant.contender) for entrant in self._entrants}
+        for entrant, why in reasons.items():
+            if why is None:
+                self._worker(entrant)  # all load their libraries at the same time
+        for entrant, why in reasons.items():
             if why is None:
                 worker = self._worker(entrant)
                 try:
@@ -171,13 +174,17 @@ class Field:
             seconds[worker.entrant], spent[worker.entrant] = [], 0.0
             entered.append(worker)
         for finished in range(effort.rounds):
-            for worker in entered if finished % 2 == 0 else reversed(entered):
+            for worker in tuple(entered if finished % 2 == 0 else reversed(entered)):
                 own = worker.entrant
                 if finished >= effort.fewest_rounds and spent[own] > effort.runner_seconds:
                     continue
                 time.sleep(_SETTLE)
-                warm_up = 1 if repeats[own] == 1 else 2
-                calls = worker.run(call, repeats[own], warm_up, effort.patience)
+                try:
+                    calls = worker.run(call, repeats[own], 1 if repeats[own] == 1 else 2, effort.patience)
+                except WorkerError as gone:
+                    self._left_out[own.contender] = str(gone)
+                    entered.remove(worker)
+                    continue
                 spent[own] += sum(calls)
                 # The median: another process that gets the core in one of the calls must not count.
                 seconds[own].append(statistics.median(calls) / own.units)

@@ -7,6 +7,7 @@ single, stacked against stacked, each in a process of its own.
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -18,7 +19,7 @@ from query_reduction.bench.processes import Entrant, Field
 from query_reduction.bench.results import Step, StepRow
 from query_reduction.bench.step_peers import build_peer, plain_step
 from query_reduction.bench.timing import Effort, Runner
-from query_reduction.bench.worker import Calls, thread_counts
+from query_reduction.bench.worker import Calls, LeftOutError, thread_counts
 from query_reduction.data.encoding import EncodedQuestions, encode_stories
 from query_reduction.data.stories import Question, Story
 from query_reduction.data.vocabulary import Vocabulary
@@ -131,18 +132,20 @@ def measure_steps(
 ) -> Step:
     """Every network, one model at a time and stacked; times are per model."""
     batch, sentences = work
-    cases = [(variant, restarts) for variant in variants for restarts in (1, STACKED)]
-    rows = []
-    for number, (variant, restarts) in enumerate(cases):
+    found: dict[tuple[str, int], StepRow] = {}
+    for restarts in (1, STACKED):
         names = [name for name in _CONTENDERS if restarts == 1 or name not in _SINGLE_ONLY]
         entrants = [Entrant(name, threads, restarts) for name in names for threads in thread_counts()]
-        request = {"variant": variant, "restarts": restarts, "batch": batch, "sentences": sentences}
         with Field("step", entrants, OURS) as field:
-            field.prepare(request, effort)
-            rows.append(StepRow(variant, batch, sentences, restarts, field.race("step", effort)))
-        progress((number + 1) / len(cases))
+            for variant in variants:
+                request = {"variant": variant, "restarts": restarts, "batch": batch, "sentences": sentences}
+                field.prepare(request, effort)
+                row = StepRow(variant, batch, sentences, restarts, field.race("step", effort))
+                found[variant, restarts] = row
+                progress(len(found) / (2 * len(variants)))
+    rows = tuple(found[variant, restarts] for variant in variants for restarts in (1, STACKED))
     notes = () if native.available() else ("ours runs without its native library here, many times slower",)
-    return Step(tuple(rows), notes)
+    return Step(rows, notes)
 
 
 def prepare_step(name: str, threads: int, request: dict[str, Any]) -> Calls:
@@ -181,10 +184,21 @@ def _plain_reader(kind: type[torch.nn.GRU | torch.nn.LSTM]) -> _Make:
     return make
 
 
+def _compiled_by_jax(config: QRNConfig, work: Workload, restarts: int) -> Callable[[], object]:
+    if importlib.util.find_spec("jax") is None:
+        raise LeftOutError("jax is not installed (pip install 'query-reduction[bench]')")
+    from query_reduction.bench.step_jax import jax_step
+
+    network = build_qrn(config, work, restarts, None)
+    longest = work.vocabulary.longest_sentence
+    return jax_step(network, config, lambda: work.questions.batch(work.chosen), longest, _LEARNING_RATE)
+
+
 _CONTENDERS: dict[str, _Make] = {
     OURS: _qrn(None),
     LOOP: _qrn("unbound loop"),
     MATRIX: _qrn("matrix"),
+    "QRN in JAX, jit": _compiled_by_jax,
     "GRU reader, batched products": _stacked_reader(GRUConfig),
     "LSTM reader, batched products": _stacked_reader(LSTMConfig),
     "GRU reader, nn.GRU": _plain_reader(torch.nn.GRU),
