@@ -149,7 +149,7 @@ class Reproduce:
         return RECIPES[self.recipe] if self.recipe else None
 
     def _speed(self) -> int:
-        from query_reduction.experiments.speed import measure_speed, speed_markdown, write_speed
+        from query_reduction.bench.parallel import measure_speed, speed_markdown, write_speed
 
         speed = measure_speed(self.variants or ("2r", "6r200"))
         paths = write_speed(speed, self.out)
