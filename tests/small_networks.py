@@ -46,7 +46,7 @@ def saved_story_model(
 ) -> SavedModel:
     """An untrained model with the words and answers of some stories; ``config`` is settings or a network's name."""
     config = resolve(config) if isinstance(config, str) else config
-    task = StoryParts("small", list(stories)).learn(StoryOptions(memory=memory))
+    task = StoryParts("small", list(stories)).learn(StoryOptions(memory=memory), stories)
     network = build_network(config, task.vocabulary, task.head)
     return SavedModel(config, task, network.state_dict(), card or {})
 

@@ -7,7 +7,7 @@ import select
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -179,9 +179,9 @@ def test_each_turn_reads_the_dialog_once(booking_model: Path, monkeypatch: pytes
     read: list[int] = []
     follow = mentions.follow
 
-    def counted(dialog: Story, lexicon: mentions.Lexicon) -> Iterator[tuple[Question, mentions.MentionLog]]:
+    def counted(dialog: Story, known: Sequence[mentions.Lexicon]) -> Iterator[tuple[Question, mentions.MentionLog]]:
         read.append(len(dialog.questions))
-        return follow(dialog, lexicon)
+        return follow(dialog, known)
 
     monkeypatch.setattr("query_reduction.tasks.copying.follow", counted)
     said = [list(session.say(text)) for text in ("hi", "may i have a table in hanoi")]

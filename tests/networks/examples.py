@@ -11,7 +11,7 @@ from torch import Tensor
 from query_reduction.data.batch import Batch
 from query_reduction.data.vocabulary import Vocabulary
 from query_reduction.networks.heads import HeadConfig
-from query_reduction.networks.protocol import StackedNetwork
+from query_reduction.networks.protocol import Seeds, StackedNetwork
 from query_reduction.networks.registry import build_network, kinds
 from query_reduction.tasks.stories import StoryParts
 from query_reduction.training.run import Run
@@ -37,7 +37,7 @@ def example_batch() -> Batch:
 
 def small(name: str, restarts: Sequence[int] = (0,), **changes: Any) -> StackedNetwork:
     """A network in double precision, with random weights everywhere."""
-    network = build_network(kinds()[name].config(**changes), VOCABULARY, HeadConfig(), restarts).double()
+    network = build_network(kinds()[name].config(**changes), VOCABULARY, HeadConfig(), Seeds(restarts)).double()
     generator = torch.Generator().manual_seed(3)
     for parameter in network.parameters():
         torch.nn.init.normal_(parameter, std=0.6, generator=generator)
@@ -65,9 +65,7 @@ def assert_equals(network: StackedNetwork, plain: Plain) -> None:
     for name, parameter in network.named_parameters():
         own = weights[name].grad
         assert parameter.grad is not None and own is not None, name
-        torch.testing.assert_close(
-            parameter.grad[0], own, rtol=1e-8, atol=1e-10, msg=lambda text, n=name: f"{n}: {text}"
-        )
+        assert torch.allclose(parameter.grad[0], own, rtol=1e-8, atol=1e-10), name
 
 
 def position_encoding(table: Tensor, words: Sequence[int], longest: int) -> Tensor:

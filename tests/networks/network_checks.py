@@ -12,7 +12,7 @@ from torch.nn import functional
 from query_reduction.data.batch import Batch
 from query_reduction.data.vocabulary import Vocabulary
 from query_reduction.networks.heads import HeadConfig
-from query_reduction.networks.protocol import StackedNetwork
+from query_reduction.networks.protocol import Seeds, StackedNetwork
 from query_reduction.networks.registry import build_network
 from query_reduction.settings import changed
 from query_reduction.tasks.answers import evaluate
@@ -40,7 +40,7 @@ def small_batch() -> Batch:
 
 def build(config: Any, restarts: range = range(1)) -> StackedNetwork:
     """A network in double precision, without its noise."""
-    return build_network(config, VOCABULARY, HeadConfig(), restarts).double().eval()
+    return build_network(config, VOCABULARY, HeadConfig(), Seeds(restarts)).double().eval()
 
 
 def scramble(network: StackedNetwork, deviation: float = 0.5) -> None:

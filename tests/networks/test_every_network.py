@@ -18,7 +18,7 @@ from query_reduction.data.encoding import encode_stories
 from query_reduction.data.stories import Question, Story
 from query_reduction.data.vocabulary import Vocabulary
 from query_reduction.networks.heads import HeadConfig
-from query_reduction.networks.protocol import StackedNetwork
+from query_reduction.networks.protocol import Seeds, StackedNetwork
 from query_reduction.networks.registry import build_network, kinds, name_of
 from query_reduction.settings import changed
 from query_reduction.tasks.dialogs import DialogOptions
@@ -43,7 +43,7 @@ CANDIDATES = ("api_call french rome", "api_call italian rome", "hello", "hello y
 
 def build(name: str, restarts: Sequence[int] = (0, 1)) -> StackedNetwork:
     """The network as it is without any setting changed, in double precision, ready to be trained or asked."""
-    return _ready(build_network(kinds()[name].config(), VOCABULARY, HeadConfig(), restarts))
+    return _ready(build_network(kinds()[name].config(), VOCABULARY, HeadConfig(), Seeds(restarts)))
 
 
 def _ready(network: StackedNetwork) -> StackedNetwork:
@@ -145,7 +145,7 @@ def test_empty_stories(name: str) -> None:
 @every_network
 def test_saved_and_restored(name: str, tmp_path: Path) -> None:
     config = kinds()[name].config()
-    network = build_network(config, VOCABULARY, HeadConfig(), [4]).eval()
+    network = build_network(config, VOCABULARY, HeadConfig(), Seeds([4])).eval()
     weights = {found: parameter.detach() for found, parameter in network.named_parameters()}
     save_model(tmp_path / "model", SavedModel(config, StoryTask(VOCABULARY, StoryOptions()), weights))
     restored = load_model(tmp_path / "model")
@@ -188,7 +188,7 @@ def test_trace(name: str) -> None:
 def test_dialogs(name: str, head: HeadConfig) -> None:
     words = replace(Vocabulary.from_stories([DIALOG], "spaces"), answers=CANDIDATES)
     batch = encode_stories([DIALOG], words, 0).batch(np.arange(3))
-    network = _ready(build_network(kinds()[name].config(), words, head, range(2)))
+    network = _ready(build_network(kinds()[name].config(), words, head, Seeds(range(2))))
     assert network.eval().scores(batch).shape == (2, 3, len(CANDIDATES))
     losses = network.train().losses(batch)
     assert losses.shape == (2, 3)

@@ -81,7 +81,7 @@ def test_other_words_and_kinds_of_words_in_no_row_are_found() -> None:
 
 def test_what_was_learned_survives_saving() -> None:
     parts = DialogParts("generated", generate_dialogs(5, 40), knowledge=knowledge_rows())
-    task = parts.learn(DialogOptions(copying=True, marks="speaker"))
+    task = parts.learn(DialogOptions(copying=True, marks="speaker"), parts.train)
     again = DialogTask.from_json(json.loads(json.dumps(task.as_json())), task.vocabulary)
     assert again == task
     assert again.goes_on_after("i'm on it", rows=False)
