@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -85,23 +83,3 @@ def test_the_command_fills_a_readme(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert main(["reproduce", "qa-1k", "--report-only", "--readme", "R.md"]) == 0
     assert "Not measured yet." in Path("R.md").read_text()
     assert main(["reproduce", "qa-1k", "--report-only", "--readme", "nowhere.md"]) == 1
-
-
-def test_speed_stands_beside_the_paper_s(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    from query_reduction.experiments import speed
-
-    def measured(variants: tuple[str, ...], effort: object) -> dict[str, Any]:
-        times = {"per-step loop": 0.06, "matrix form": 0.02, "ours, one": 0.003}
-        contenders = [{"name": name, "seconds": {"median": time}} for name, time in times.items()]
-        return {"rows": [{"variant": "2r", "batch": 32, "time": 50, "contenders": contenders}], "notes": []}
-
-    monkeypatch.setattr(speed, "measure_steps", measured)
-    monkeypatch.chdir(tmp_path)
-    assert main(["reproduce", "speed"]) == 0
-    out = capsys.readouterr().out
-    assert "| paper, on average | matrix form, one Titan X | 6.2 |" in out
-    assert "| 2r, 32 × 50 | the paper's matrix form | 3.0 |" in out
-    assert "| 2r, 32 × 50 | our fused reader | 20.0 |" in out
-    assert json.loads(Path("results/speed.json").read_text())["rows"][0]["sequential_seconds"] == 0.06

@@ -138,7 +138,7 @@ def works_with_any_head(config: Any) -> None:
     """The heads of dialogs fit, too."""
     responses = Vocabulary(VOCABULARY.words, ("a b", "a c", "api_call d e", "f"), 6, "spaces")
     for head in (HeadConfig("responses"), HeadConfig("responses", "paper"), HeadConfig("slots", "original")):
-        network, batch = build_network(config, responses, head, range(2)).double().eval(), small_batch()
+        network, batch = build_network(config, responses, head, Seeds(range(2))).double().eval(), small_batch()
         assert network.scores(batch).shape == (2, 4, 4)
         assert bool(network.losses(batch).isfinite().all())
 

@@ -88,7 +88,7 @@ def by_hand(step: Step, layers: int, reads: str) -> Any:
 @pytest.mark.parametrize("layers", [1, 2])
 @pytest.mark.parametrize("name", CELLS)
 def test_equals_the_equations(name: str, layers: int, reads: str) -> None:
-    changes = {"slow_units": 2} if name == "scrn" else {}
+    changes: dict[str, Any] = {"slow_units": 2} if name == "scrn" else {}
     network = small(name, layers=layers, dimension=D, reads=reads, **changes)
     assert_equals(network, by_hand(CELLS[name], layers, reads))
 

@@ -135,5 +135,11 @@ def test_initial_weights() -> None:
 
 @pytest.mark.parametrize("name", ["memn2n", "gmemn2n"])
 def test_learns_task_1(name: str) -> None:
-    changes = {"linear_epochs": 5, "halve_after": 5, "halve_every": 10, "max_epochs": 30, "learning_rate": 0.01}
+    changes: dict[str, Any] = {
+        "linear_epochs": 5,
+        "halve_after": 5,
+        "halve_every": 10,
+        "max_epochs": 30,
+        "learning_rate": 0.01,
+    }
     assert error_after_training(name, **changes) <= 5
