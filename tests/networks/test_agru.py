@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 import torch
+from examples import VOCABULARY, assert_equals, error_after_training, position_encoding, small
 from torch import Tensor
 
-from examples import VOCABULARY, assert_equals, error_after_training, position_encoding, small
 from query_reduction.networks.agru import AGRUConfig
 
 

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pytest
 import torch
+from examples import VOCABULARY, assert_equals, error_after_training, example_batch, position_encoding, small
 from torch import Tensor
 
-from examples import VOCABULARY, assert_equals, error_after_training, example_batch, position_encoding, small
 from query_reduction.data.stories import Question, Story
 from query_reduction.tasks.stories import StoryParts
 from query_reduction.training.run import Run

@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from examples import VOCABULARY, example_batch
 from torch.nn import functional
 
-from examples import VOCABULARY, example_batch
 from query_reduction.data.batch import Batch
 from query_reduction.data.encoding import encode_stories
 from query_reduction.data.stories import Question, Story
@@ -131,7 +131,9 @@ def test_questions_do_not_mix(name: str) -> None:
 @every_network
 def test_empty_stories(name: str) -> None:
     network, batch = build(name).eval(), example_batch()
-    nothing = Batch(batch.words, batch.stories[:, :0], torch.zeros(4, dtype=torch.int64), batch.questions, batch.answers)
+    nothing = Batch(
+        batch.words, batch.stories[:, :0], torch.zeros(4, dtype=torch.int64), batch.questions, batch.answers
+    )
     scores = network.scores(nothing)
     assert bool(scores.isfinite().all())
     torch.testing.assert_close(scores[:, 3], network.scores(batch)[:, 3])

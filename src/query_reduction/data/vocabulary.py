@@ -42,20 +42,25 @@ class Vocabulary:
     longest_sentence: int
     """Number of words of the longest sentence or question it was made from."""
     tokens: Tokens = "words"
+    longest_story: int = 0
+    """The most sentences before a question there; 0 where it was not counted."""
 
     @staticmethod
     def from_stories(stories: Iterable[Story], tokens: Tokens = "words") -> Vocabulary:
         """All words and answers of these stories, in alphabetical order so that file order does not matter."""
         texts: set[str] = set()
         answers: set[str] = set()
+        longest_story = 0
         for story in stories:
             texts.update(story.sentences)
             for question in story.questions:
                 texts.add(question.text)
                 answers.add(question.answer)
+                longest_story = max(longest_story, question.after)
         split = [split_words(text, tokens) for text in texts]
         words = {word for sentence in split for word in sentence}
-        return Vocabulary(tuple(sorted(words)), tuple(sorted(answers)), max(map(len, split), default=1) or 1, tokens)
+        longest_sentence = max(map(len, split), default=1) or 1
+        return Vocabulary(tuple(sorted(words)), tuple(sorted(answers)), longest_sentence, tokens, longest_story)
 
     @staticmethod
     def from_json(values: Mapping[str, Any]) -> Vocabulary:
@@ -64,12 +69,14 @@ class Vocabulary:
         for texts in (words, answers):
             if len(set(texts)) != len(texts) or not all(isinstance(text, str) for text in texts):
                 raise InputError("words and answers must be texts, each once")
-        longest, tokens = values["longest_sentence"], values["tokens"]
+        longest, tokens, story = values["longest_sentence"], values["tokens"], values.get("longest_story", 0)
         if not isinstance(longest, int) or not 1 <= longest <= _LONGEST or tokens not in get_args(Tokens):
             raise InputError(
                 f"longest_sentence must be a whole number from 1 on, tokens one of {', '.join(get_args(Tokens))}"
             )
-        return Vocabulary(words, answers, longest, tokens)
+        if not isinstance(story, int) or not 0 <= story <= _LONGEST:
+            raise InputError("longest_story must be a whole number")
+        return Vocabulary(words, answers, longest, tokens, story)
 
     @property
     def size(self) -> int:
