@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 import torch
-from examples import VOCABULARY, assert_equals, position_encoding, small
+from examples import VOCABULARY, assert_equals, error_after_training, position_encoding, small
 from torch import Tensor
 
 from query_reduction.errors import InputError
@@ -96,3 +96,14 @@ def test_equals_the_equations(name: str, layers: int, reads: str) -> None:
 def test_slow_units_are_part_of_the_dimension() -> None:
     with pytest.raises(InputError, match="slow_units must be fewer than the dimension, 10"):
         SCRNConfig(dimension=10, slow_units=10)
+
+
+@pytest.mark.parametrize("name", ["t-gru", "t-lstm"])
+def test_two_typed_layers_learn_task_1(name: str) -> None:
+    quick: dict[str, Any] = {"layers": 2, "max_epochs": 10, "learning_rate": 0.01, "halve_every": 3}
+    assert error_after_training(name, questions=4000, **quick) <= 5
+
+
+def test_scrn_learns_task_20() -> None:
+    """It does not learn task 1, as simple recurrent networks do not."""
+    assert error_after_training("scrn", task=20, max_epochs=25) <= 5

@@ -62,8 +62,11 @@ class MemN2NConfig:
     question and the last outputs the answer; or all hops are the same (section 2.2)."""
     sentences: Literal["position", "bag"] = "position"
     """How words add up to a sentence: weighted by their positions (PE) or as a bag of words (BoW)."""
-    time_slots: Annotated[int, Between(1, 100_000)] = 50
-    """Sentences told apart by when they were told; all that are older share the last vector of time."""
+    slots: Annotated[int, Between(1, 100_000)] = 50
+    """Memories there are, or as many as the longest story of training has sentences, if those are fewer. Sentences that
+    are older share the last vector of time."""
+    empty_memories: bool = True
+    """Attend to the memories left empty by a short story, too, as the code does; all that is read there is zero."""
     time_noise: Annotated[float, Between(0, 1)] = 0.1
     """While training, put up to this share of empty memories between the sentences (RN): only time shows them."""
     linear_epochs: Annotated[int, Between(0, 1_000_000)] = 20
@@ -93,6 +96,7 @@ class MemoryNetwork(StackedNetwork):
         self.config = config
         self.noisy = config.time_noise > 0
         self._linear = False
+        self._slots = min(config.slots, vocabulary.longest_story or config.slots)
         # The code's sentences end in one more word, the time.
         self._longest = vocabulary.longest_sentence + 1
         adjacent = config.tying == "adjacent"
@@ -102,7 +106,7 @@ class MemoryNetwork(StackedNetwork):
         words = max(vocabulary.size, own)
         start, uses = normal(_DEVIATION), 1 if adjacent else config.hops
         self.declare("embedding", (tables + (not adjacent), words, config.dimension), without_meaning(start))
-        self.declare("time", (tables, config.time_slots, config.dimension), start, decay_uses=uses)
+        self.declare("time", (tables, self._slots, config.dimension), start, decay_uses=uses)
         if not adjacent:
             self.declare("query_map", (config.dimension, config.dimension), start, decay_uses=uses)
         self.head: Head
@@ -183,11 +187,16 @@ class MemoryNetwork(StackedNetwork):
     def _attention(
         self, match: Float[Tensor, "restart batch time"], told: Bool[Tensor, "batch time"]
     ) -> Float[Tensor, "restart batch time"]:
-        """Equation 1: softmax of uᵀ m_i over the sentences told; in the linear start uᵀ m_i itself."""
+        """Equation 1: softmax of uᵀ m_i over the memories; in the linear start uᵀ m_i itself."""
         if self._linear and self.training:
             return match * told
-        # The product makes the row of an empty story zero, not one over its length.
-        return match.masked_fill(~told, torch.finfo(match.dtype).min).softmax(2) * told
+        lowest = torch.finfo(match.dtype).min
+        empty = (self._slots - told.sum(1)).clamp(min=0) * self.config.empty_memories
+        # An empty memory is the zero vector and matches with e⁰; log n stands for n of them.
+        together = empty.to(match).log().clamp(min=lowest).view(1, -1, 1).expand(len(match), -1, -1)
+        p = torch.cat((match.masked_fill(~told, lowest), together), dim=2).softmax(2)[:, :, :-1]
+        # Without a single memory all are equally low: nothing is read.
+        return p * told
 
     def _times(self, lengths: Int[Tensor, "batch"], time: int) -> Int[Tensor, "batch time"]:
         """How long ago each sentence was told, 0 for the last one."""
@@ -195,7 +204,7 @@ class MemoryNetwork(StackedNetwork):
             times = time_with_blanks(lengths, time, self.config.time_noise, self.noise)
         else:
             times = (lengths.unsqueeze(1) - 1 - torch.arange(time)).clamp(min=0)
-        return times.clamp(max=self.config.time_slots - 1)
+        return times.clamp(max=self._slots - 1)
 
     def _answer_weights(self) -> Any:
         if self._answer_rows is None:
