@@ -154,6 +154,7 @@ class Field:
 
     def race(self, call: str, effort: Effort) -> Race:
         """Sample everyone in turn, round after round, in one order and then in the other."""
+        left_out = dict(self._left_out)
         idle_before = [worker.idle_cpu for worker in self._ready]
         started = time.perf_counter()
         seconds: dict[Entrant, list[float]] = {}
@@ -164,10 +165,12 @@ class Field:
             try:
                 typical = statistics.median(worker.run(call, 1, 1, effort.patience))
             except WorkerError as gone:
-                self._left_out[worker.entrant.contender] = str(gone)
+                left_out[worker.entrant.contender] = str(gone)
                 continue
             if typical > effort.slowest_call:
-                self._left_out[worker.entrant.contender] = f"takes {typical:.1f} s a call"
+                threads = worker.entrant.threads
+                why = f"with {threads} thread{'s' * (threads > 1)} more than {effort.slowest_call:g} s a call"
+                left_out[worker.entrant.contender] = why
                 continue
             fewest = 1 if typical > SLOW else _FEWEST_CALLS
             repeats[worker.entrant] = max(fewest, round(effort.sample_seconds / typical))
@@ -182,7 +185,7 @@ class Field:
                 try:
                     calls = worker.run(call, repeats[own], 1 if repeats[own] == 1 else 2, effort.patience)
                 except WorkerError as gone:
-                    self._left_out[own.contender] = str(gone)
+                    left_out[own.contender] = str(gone)
                     entered.remove(worker)
                     continue
                 spent[own] += sum(calls)
@@ -193,7 +196,7 @@ class Field:
         return Race(
             self._ours,
             tuple(Samples(own.contender, own.threads, tuple(found)) for own, found in seconds.items()),
-            tuple(LeftOut(name, why) for name, why in self._left_out.items()),
+            tuple(LeftOut(name, why) for name, why in left_out.items()),
             idle / waited if waited else 0.0,
         )
 

@@ -70,7 +70,12 @@ def duration(seconds: float) -> str:
 
 def shown_ratio(ratio: Spread) -> str:
     """Median and quartiles."""
-    return f"{ratio.median:.3g} ({ratio.lower:.3g}–{ratio.upper:.3g})"
+    return f"{_digits(ratio.median)} ({_digits(ratio.lower)}–{_digits(ratio.upper)})"
+
+
+def _digits(number: float) -> str:
+    """Three significant digits, or all before the point."""
+    return f"{number:.0f}" if abs(number) >= 1000 else f"{number:.3g}"
 
 
 def part_tables(part: Recurrence | Step | Scaling | Limits | LongStories | Build) -> list[Table]:
@@ -118,19 +123,22 @@ def _every_contender(title: str, heads: Sequence[str], races: Sequence[Race], th
         for race in races:
             own, samples = race.own(threads), race.of(name, threads)
             measured = samples is not None and own is not None
-            cells.append(f"{duration(samples.typical)}, {ratios(samples, own).median:.3g} ×" if measured else "–")  # type: ignore[union-attr,arg-type]
+            cells.append(f"{duration(samples.typical)}, {_digits(ratios(samples, own).median)} ×" if measured else "–")  # type: ignore[union-attr,arg-type]
         rows.append(tuple(cells))
     return Table(title, ("computed by", *heads), tuple(rows))
 
 
 def _left_out(named_races: Sequence[tuple[str, Race]]) -> tuple[str, ...]:
-    """Who is missing where; a reason that holds at several places is given once."""
-    places: dict[tuple[str, str], list[str]] = {}
+    """Who is missing where, reason by reason."""
+    reasons: dict[str, dict[str, list[str]]] = {}
     for place, race in named_races:
         for absent in race.left_out:
-            places.setdefault((absent.contender, absent.why), []).append(place)
+            reasons.setdefault(absent.why, {}).setdefault(absent.contender, []).append(place)
     return tuple(
-        f"Left out: {name} at {', '.join(dict.fromkeys(where))}: {why}." for (name, why), where in places.items()
+        f"Left out ({why}): "
+        + "; ".join(f"{name} at {', '.join(dict.fromkeys(at))}" for name, at in where.items())
+        + "."
+        for why, where in reasons.items()
     )
 
 

@@ -44,7 +44,7 @@ class Effort:
 
 
 FULL = Effort(15, 3, sample_seconds=0.03, runner_seconds=1.5, slowest_call=3.0, patience=300.0)
-QUICK = Effort(4, 2, sample_seconds=0.01, runner_seconds=0.4, slowest_call=1.0, patience=40.0)
+QUICK = Effort(4, 2, sample_seconds=0.01, runner_seconds=0.3, slowest_call=0.3, patience=60.0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,7 @@ class Bench:
     only: Annotated[tuple[Section, ...], tyro.conf.arg(metavar="PART ...")] = ()
     """Measure just these parts: recurrence, step, scaling, limits, memory, build."""
     quick: bool = False
-    """A few minutes instead of half an hour: fewer rounds, nothing by torch.compile, wider spread."""
+    """A few minutes instead of half an hour: fewer sizes and rounds, nothing by torch.compile, wider spread."""
     out: Path | None = None
     """Write bench.md and bench/PART.json into this folder; 'results' if nothing is said, but a quick run then writes
     nothing."""
