@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import takewhile
 
 from query_reduction.data.dialog import SILENCE, format_dialogs
 from query_reduction.data.knowledge import NO_RESULT, KnowledgeBase
-from query_reduction.data.slots import API_CALL
+from query_reduction.data.slots import API_CALL, cut
 from query_reduction.data.stories import Question, Story
 from query_reduction.explain.trace import Trace
 from query_reduction.model import DialogModel
@@ -21,15 +22,21 @@ _MOST_IN_A_ROW = 5
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """One response of the system, and what it found if it asked the knowledge base."""
+    """One response of the system, what it found if it asked the knowledge base, and what the user may do now."""
 
-    response: Response
+    response: Response | None
+    """None if there is only advice."""
     rows: tuple[str, ...] = ()
+    advice: tuple[str, ...] = ()
+    """Lines that are no part of the conversation."""
 
 
 @dataclass(slots=True)
 class Session:
-    """A conversation between a person and a model."""
+    """A conversation between a person and a model.
+
+    It keeps what was said as it was said; the model hears it in its own words (``tasks.utterances``).
+    """
 
     model: DialogModel
     knowledge: KnowledgeBase
@@ -38,10 +45,21 @@ class Session:
 
     def say(self, text: str) -> Iterator[Said]:
         """What the system says when the user says this (nothing is silence); it may speak several times."""
+        text = " ".join(text.split()) or SILENCE
+        heard = self.model.task.hearing.hear(text)
+        if not heard.text:
+            yield Said(None, advice=(f"not understood: {', '.join(heard.unknown) or text}; please say it otherwise",))
+            return
+        if self._greets_whatever_is_said(heard.text):
+            yield self._record(SILENCE, self._respond(SILENCE))
         for _ in range(_MOST_IN_A_ROW):
-            said = self._answer(" ".join(text.split()) or SILENCE)
+            response = self._respond(text)
+            if text == SILENCE and self._offered_before(response.text):
+                yield Said(None, advice=("that was the last one that fits", *self._changes(self._last_call())))
+                return
+            said = self._record(text, response)
             yield said
-            if not self.model.task.goes_on_after(said.response.text, rows=bool(said.rows)):
+            if not self.model.task.goes_on_after(response.text, rows=bool(said.rows)):
                 return
             text = SILENCE
 
@@ -60,19 +78,58 @@ class Session:
         """The conversation in the bAbI dialog format."""
         return "".join(format_dialogs([self.story()]))
 
-    def _answer(self, text: str) -> Said:
+    def _respond(self, text: str) -> Response:
         asked = (*self.questions, Question(text, "", len(self.sentences)))
-        response = self.model.respond_to(Story(tuple(self.sentences), asked))
+        return self.model.respond_to(Story(tuple(self.sentences), asked))
+
+    def _record(self, text: str, response: Response) -> Said:
+        """Add a turn to the conversation, and what the knowledge base says to it."""
         self.questions.append(Question(text, response.text, len(self.sentences)))
         self.sentences += (text, response.text)
-        rows: tuple[str, ...] = ()
-        if response.text.split()[0] == API_CALL and self.knowledge.rows:
-            rows = tuple(self.knowledge.query(response.text))
-        if rows != (NO_RESULT,) or self._knows_no_result():
+        if not _is_call(response.text) or not self.knowledge.rows:
+            return Said(response)
+        rows = tuple(self.knowledge.query(response.text))
+        if rows != (NO_RESULT,):
             self.sentences += rows
             return Said(response, rows)
-        return Said(response)
+        if self._knows_no_result():
+            self.sentences.append(NO_RESULT)
+        wishes = ", ".join(response.text.split()[1:])
+        return Said(response, advice=(f"nothing fits {wishes}", *self._changes(response.text)))
+
+    def _greets_whatever_is_said(self, heard: str) -> bool:
+        """Whether the model takes a first request for a greeting: then it is greeted first, for it learned to be."""
+        hearing = self.model.task.hearing
+        if self.questions or heard == SILENCE or hearing.greeting is None or hearing.only_greets(heard):
+            return False
+        return self._respond(heard).text == self._respond(hearing.greeting).text
+
+    def _last_call(self) -> str:
+        return next((turn.answer for turn in reversed(self.questions) if _is_call(turn.answer)), "")
+
+    def _offered_before(self, response: str) -> bool:
+        """Whether the same names were offered in the same words since the last call."""
+        if _is_call(response) or len(cut(response)) < 2:
+            return False
+        since = takewhile(lambda answer: not _is_call(answer), (turn.answer for turn in reversed(self.questions)))
+        return response in since
+
+    def _changes(self, call: str) -> tuple[str, ...]:
+        """What to change so that something (else) is found."""
+        others = self.knowledge.other_values(call)
+        if not others:
+            return ("no single change helps: wish for something else",)
+        ways = (f"{relation.lower().removeprefix('r_')}: {_any_of(values)}" for relation, values in others.items())
+        return (f"what you could change: {'; '.join(ways)}",)
 
     def _knows_no_result(self) -> bool:
         """Whether the model has learned what it means that nothing was found; else it is not told, but the user is."""
         return not self.model.task.vocabulary.unknown_words([NO_RESULT])
+
+
+def _is_call(response: str) -> bool:
+    return response.split()[:1] == [API_CALL]
+
+
+def _any_of(values: list[str]) -> str:
+    return " or ".join([", ".join(values[:-1]), values[-1]]) if len(values) > 1 else values[0]

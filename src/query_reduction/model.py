@@ -12,14 +12,15 @@ from typing import Any
 
 from query_reduction.data.stories import Question, Story
 from query_reduction.errors import InputError
-from query_reduction.explain.trace import Trace, trace_answer
+from query_reduction.explain.trace import Trace, trace_answer, trace_story
 from query_reduction.networks.protocol import StackedNetwork
 from query_reduction.networks.registry import name_of
 from query_reduction.ready import find_model
 from query_reduction.tasks.dialogs import DialogTask
-from query_reduction.tasks.protocol import Scores, Task
+from query_reduction.tasks.protocol import Given, Scores, Task
+from query_reduction.tasks.reading import as_sentences
 from query_reduction.tasks.responses import Response
-from query_reduction.tasks.stories import Answer, StoryTask, as_story
+from query_reduction.tasks.stories import Answer, StoryTask
 from query_reduction.training.checkpoint import MODEL_FILE, SavedModel, load_model, save_model
 
 __all__ = ["DialogModel", "Model", "StoryModel", "load", "model_of"]
@@ -58,6 +59,10 @@ class Model:
             raise InputError("stories: there are no questions to evaluate on")
         return self.task.score([self.network], stories)[0]
 
+    def given(self, stories: Sequence[Story]) -> list[Given]:
+        """Its answers to all questions of some stories or dialogs, each with whether it is right."""
+        return self.task.given(self.network, stories)
+
     def save(self, path: str | Path) -> Path:
         """Write the model: to a file that ends in .safetensors, or into a folder. Returns the file."""
         target = Path(path)
@@ -80,23 +85,23 @@ class StoryModel(Model):
         """Whether the model can say its reduced queries in words."""
         return bool(getattr(self.saved.config, "decode_questions", False))
 
-    def answer(self, story: Sequence[str], question: str) -> Answer:
-        """Answer one question about a story, which is a list of sentences."""
+    def answer(self, story: str | Sequence[str], question: str) -> Answer:
+        """Answer one question about a story: a text, or a list of sentences."""
         return self.answer_many([(story, question)])[0]
 
-    def answer_many(self, asked: Sequence[tuple[Sequence[str], str]]) -> list[Answer]:
+    def answer_many(self, asked: Sequence[tuple[str | Sequence[str], str]]) -> list[Answer]:
         """Answer several questions, each about its own story, in one batch."""
         for story, question in asked:
             _check(story, question)
         return self.task.answer(self.network, asked)
 
-    def explain(self, story: Sequence[str], question: str, *, endings: bool = True) -> Trace:
+    def explain(self, story: str | Sequence[str], question: str, *, endings: bool = True) -> Trace:
         """What the network did at every sentence: gates, reduced queries and contributions. Notebooks draw it.
 
         With ``endings`` the story is also read up to each sentence, for the answers it would have had there.
         """
         _check(story, question)
-        return trace_answer(self.network, self.task, as_story(story, question), endings=endings)
+        return trace_story(self.network, self.task, story, question, endings=endings)
 
 
 class DialogModel(Model):
@@ -128,7 +133,7 @@ class DialogModel(Model):
 
     def explain_dialog(self, dialog: Story) -> Trace:
         """What the network did with a dialog, as it reads it, at the last question."""
-        return trace_answer(self.network, self.task, self.task.story(dialog), endings=False)
+        return trace_answer(self.network, self.task, self.task.story(self.task.understand(dialog)), endings=False)
 
     def with_knowledge(self, rows: Sequence[tuple[str, str, str]]) -> DialogModel:
         """The same model for conversations about another knowledge base."""
@@ -149,10 +154,8 @@ def model_of(saved: SavedModel) -> StoryModel | DialogModel:
     raise TypeError(f"no model for {type(saved.task).__name__}")
 
 
-def _check(story: Sequence[str], question: str) -> None:
-    if isinstance(story, str):
-        raise InputError("story: a list of sentences is needed, not one text; use text.splitlines()")
-    if not story:
+def _check(story: str | Sequence[str], question: str) -> None:
+    if not as_sentences(story):
         raise InputError("story: it has no sentences")
     if not question.strip():
         raise InputError("question: it is empty")

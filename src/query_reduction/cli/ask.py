@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import tyro
 from rich.markup import escape
 
-from query_reduction.cli.output import console, print_json
+from query_reduction.cli.output import console, print_json, print_reading
 from query_reduction.cli.story_input import is_piped, prompt, sentences_from
 from query_reduction.errors import InputError
 from query_reduction.explain.terminal import gate_table
@@ -27,7 +27,7 @@ class Ask:
     model: Annotated[str, tyro.conf.Positional]
     """A model file, the folder of a training run, or the name of a ready model ('qrn models' lists them)."""
     story: str | None = None
-    """A text file with one sentence per line (or a bAbI or .jsonl file: its first story); - reads standard input."""
+    """A text file, one sentence a line or prose (or a bAbI or .jsonl file: its first story); - reads standard input."""
     question: str | None = None
     """The question; without one (and with the story in a file) questions are read from the keyboard."""
     gates: bool = True
@@ -57,7 +57,7 @@ class Ask:
             trace = model.explain(sentences, question, endings=self.json)
         answer = trace.as_answer() if trace else model.answer(sentences, question)
         if self.json:
-            value: dict[str, Any] = {"question": question, **asdict(answer)}
+            value: dict[str, Any] = {"question": question, **asdict(answer), "notes": answer.notes()}
             if trace:
                 value["trace"] = trace.as_json()
             print_json(value)
@@ -66,9 +66,6 @@ class Ask:
         if answer.runners_up:
             others = ", ".join(f"{text} {probability:.1%}" for text, probability in answer.runners_up)
             console.print(f"then: {others}", style="dim", markup=False)
-        if answer.unknown_words:
-            console.print(
-                f"unknown words, read as nothing: {', '.join(answer.unknown_words)}", style="yellow", markup=False
-            )
+        print_reading(answer.notes())
         if trace:
             console.print(gate_table(trace, width=console.width))

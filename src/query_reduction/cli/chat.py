@@ -11,7 +11,6 @@ import tyro
 from query_reduction.cli.output import console, notes, print_json
 from query_reduction.conversation import Said, Session
 from query_reduction.data.knowledge import KnowledgeBase
-from query_reduction.data.slots import API_CALL
 from query_reduction.errors import InputError
 from query_reduction.explain.terminal import gate_table
 from query_reduction.files import write_atomically
@@ -22,6 +21,7 @@ __all__ = ["Chat"]
 _COMMANDS = (
     "/why shows the gates behind the last response, /reset begins again, /save FILE, /quit; an empty line is silence"
 )
+_ENDINGS = frozenset(["quit", "exit", "bye", "goodbye", "bye bye"])
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Chat:
             notes.print(_COMMANDS, style="dim", markup=False)
         while (line := _next_line()) is not None:
             command, _, argument = line.partition(" ")
-            if command in ("/quit", "/exit"):
+            if line.lower().strip("/ .!") in _ENDINGS:
                 break
             if command == "/reset":
                 session = Session(model, knowledge)
@@ -71,16 +71,18 @@ class Chat:
         return 0
 
     def _show(self, said: Said) -> None:
+        response = said.response
         if self.json:
-            print_json(asdict(said.response) | {"rows": list(said.rows)})
+            print_json((asdict(response) if response else {}) | {"rows": list(said.rows), "advice": list(said.advice)})
             return
-        console.print(f"bot: {said.response.text}", style="bold", markup=False, soft_wrap=True)
+        if response:
+            console.print(f"bot: {response.text}", style="bold", markup=False, soft_wrap=True)
         if said.rows:
             console.print(f"     ({len(said.rows)} rows from the knowledge base)", style="dim", markup=False)
-        elif said.response.text.startswith(API_CALL):
-            console.print("     (the knowledge base has nothing like that)", style="yellow", markup=False)
-        if said.response.unknown_words:
-            unknown = ", ".join(said.response.unknown_words[:10])
+        for line in said.advice:
+            console.print(f"     ({line})", style="yellow", markup=False, soft_wrap=True)
+        if response and response.unknown_words:
+            unknown = ", ".join(response.unknown_words[:10])
             console.print(f"     (words read as nothing: {unknown})", style="yellow", markup=False)
 
 

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import tyro
 from rich.table import Table
+from rich.text import Text
 
 from query_reduction.cli.output import console, print_json
 from query_reduction.cli.scores import score_table
@@ -17,6 +18,8 @@ from query_reduction.data.stories import Story
 from query_reduction.errors import InputError
 from query_reduction.explain.scoring import FIGURES, RANKINGS, score_explanations
 from query_reduction.model import Model, StoryModel, load
+from query_reduction.tasks.answers import error_by_kind
+from query_reduction.tasks.protocol import Given
 from query_reduction.tasks.sources import load_parts, refuse_task
 
 __all__ = ["Evaluate"]
@@ -40,6 +43,8 @@ class Evaluate:
     """Decides which stories are generated."""
     explanations: bool = False
     """Also hold the sentences that contributed most against the supporting facts, where the data names them."""
+    mistakes: int = 0
+    """List so many of the questions that were answered wrongly."""
     json: bool = False
     """Print the result as one JSON object."""
 
@@ -58,8 +63,15 @@ class Evaluate:
                 )
             if isinstance(model, StoryModel):
                 result |= self._about_stories(model, stories)
+            if self.mistakes > 0 or (isinstance(model, StoryModel) and not any(story.task for story in stories)):
+                given = model.given(stories)
+                wrong = [one for one in given if not one.right]
+                result["mistakes"] = result.get("mistakes", []) + [_mistake(one) for one in wrong]
+                if isinstance(model, StoryModel):
+                    result["by_kind"] = error_by_kind(given)
         if "error" not in result:
             raise InputError(f"{data}: no test questions")
+        result["mistakes"] = result.get("mistakes", [])[: max(self.mistakes, 0)]
         if self.json:
             print_json(result)
             return 0
@@ -67,6 +79,8 @@ class Evaluate:
         console.print(f"error [bold]{result['error']:.1f} %[/] on {result['questions']} questions of {named}")
         if sum(map(len, result["errors"].values())) > 1:
             console.print(score_table(result["errors"]))
+        if len(result.get("by_kind", {})) > 1:
+            console.print(_kind_table(result["by_kind"]))
         if result.get("unknown_words"):
             unknown = ", ".join(result["unknown_words"][:10])
             console.print(f"words the model does not know: {unknown}", style="yellow", markup=False)
@@ -74,6 +88,8 @@ class Evaluate:
             console.print(f"answers it never saw in training: {result['answers_never_seen']}", style="yellow")
         if self.explanations and "explanations" in result:
             _print_explanations(result["explanations"])
+        for mistake in result["mistakes"]:
+            _print_mistake(mistake)
         return 0
 
     def _about_stories(self, model: StoryModel, stories: list[Story]) -> dict[str, Any]:
@@ -117,6 +133,32 @@ def _distinct_texts(stories: list[Story]) -> list[str]:
     """Sentences and questions, each once."""
     texts = (text for story in stories for text in (*story.sentences, *(q.text for q in story.questions)))
     return list(dict.fromkeys(texts))
+
+
+def _mistake(given: Given) -> dict[str, Any]:
+    return {
+        "sentences": list(given.sentences),
+        "question": given.question.text,
+        "answer": given.question.answer,
+        "given": given.answer,
+    }
+
+
+def _print_mistake(mistake: dict[str, Any]) -> None:
+    console.print()
+    for sentence in mistake["sentences"]:
+        console.print(f"  {sentence}", style="dim", markup=False, soft_wrap=True)
+    console.print(mistake["question"], style="bold", markup=False, soft_wrap=True)
+    console.print(f"  right: {mistake['answer']}   given: {mistake['given']}", markup=False, soft_wrap=True)
+
+
+def _kind_table(kinds: dict[str, dict[str, float]]) -> Table:
+    table = Table(title="error by kind of question, %", title_justify="left")
+    for title in ("questions that begin with", "questions", "error"):
+        table.add_column(title, justify="left" if title.endswith("with") else "right")
+    for kind, found in kinds.items():
+        table.add_row(Text(kind), str(found["questions"]), f"{found['error']:.1f}")
+    return table
 
 
 def _print_explanations(scores: dict[str, dict[str, Any]]) -> None:

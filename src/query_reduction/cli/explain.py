@@ -9,7 +9,7 @@ from typing import Annotated
 import tyro
 from rich.markup import escape
 
-from query_reduction.cli.output import console, notes, print_json
+from query_reduction.cli.output import console, notes, print_json, print_reading
 from query_reduction.cli.story_input import sentences_from
 from query_reduction.errors import InputError
 from query_reduction.explain import html, picture
@@ -32,7 +32,7 @@ class Explain:
     question: str
     """The question."""
     story: str | None = None
-    """A text file with one sentence per line (or a bAbI or .jsonl file: its first story); - reads standard input."""
+    """A text file, one sentence a line or prose (or a bAbI or .jsonl file: its first story); - reads standard input."""
     html: Path | None = None
     """Write one standalone HTML file."""
     png: Path | None = None
@@ -64,5 +64,6 @@ class Explain:
             notes.print(f"{trace.answer} ({trace.confidence:.0%} sure): {', '.join(map(str, written))}", markup=False)
         else:
             console.print(f"[bold]{escape(trace.answer)}[/]  ({trace.confidence:.0%} sure)")
+            print_reading(trace.notes())
             console.print(gate_table(trace, width=console.width, most=self.sentences))
         return 0

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from typing import Any
 
 from rich.console import Console
 
-__all__ = ["console", "notes", "print_json"]
+__all__ = ["console", "notes", "print_json", "print_reading"]
 
 
 class _Output(Console):
@@ -25,3 +26,9 @@ notes = Console(stderr=True, highlight=False)
 def print_json(value: Any) -> None:
     """One JSON object on one line of standard output."""
     print(json.dumps(value, ensure_ascii=False, allow_nan=False))
+
+
+def print_reading(lines: Iterable[str]) -> None:
+    """What a person should know about how a story was read."""
+    for line in lines:
+        console.print(line, style="yellow", markup=False, soft_wrap=True)

@@ -20,15 +20,15 @@ def is_piped(story: str | None) -> bool:
 
 
 def sentences_from(story: str | None) -> list[str]:
-    """The story's sentences, one a line: of the named file, of standard input (-), or typed in."""
+    """The story's lines, each one sentence or several: of the named file, of standard input (-), or typed in."""
     if is_piped(story):
         sentences = _sentences(sys.stdin.read(_MOST_BYTES))
         if not sentences:
-            raise InputError("no sentences on standard input; write one a line")
+            raise InputError("no sentences on standard input")
         return sentences
     if story is not None:
         return _of_file(Path(story))
-    notes.print("Tell the story, one sentence a line; an empty line ends it.")
+    notes.print("Tell the story; an empty line ends it.")
     sentences = []
     while sentence := prompt("> "):
         sentences.append(sentence)
@@ -55,7 +55,7 @@ def _of_file(path: Path) -> list[str]:
         raise InputError(f"{path}: {error.strerror}") from error
     sentences = _sentences(text)
     if not sentences:
-        raise InputError(f"{path}: no sentences in this file; write one a line")
+        raise InputError(f"{path}: no sentences in this file")
     return sentences
 
 

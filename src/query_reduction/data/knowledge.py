@@ -64,13 +64,33 @@ class KnowledgeBase:
 
         A relation's own name as an argument (``R_cuisine``) means any value.
         """
-        arguments = [word for word in call.lower().split() if word != API_CALL and word not in self._relations]
+        arguments = self._arguments(call)
         found: list[str] = []
         for subject, about in self._subjects.items():
             told = {value.lower() for value in about.values()}
             if all(argument in told for argument in arguments):
                 found += (f"{subject} {relation} {value}" for relation, value in about.items())
         return found or [NO_RESULT]
+
+    def other_values(self, call: str) -> dict[str, list[str]]:
+        """By relation, the values that would give results in place of the one in an api call, all else as it is."""
+        arguments = self._arguments(call)
+        others: dict[str, set[str]] = {}
+        for about in self._subjects.values():
+            told = {value.lower(): relation for relation, value in about.items()}
+            missed = [argument for argument in arguments if argument not in told]
+            for argument in missed if len(missed) == 1 else ():
+                relation = self._relation_of.get(argument)
+                if relation in about and about[relation].lower() != argument:
+                    others.setdefault(relation, set()).add(about[relation])
+        return {relation: sorted(values) for relation, values in others.items()}
+
+    def _arguments(self, call: str) -> list[str]:
+        return [word for word in call.lower().split() if word != API_CALL and word not in self._relations]
+
+    @cached_property
+    def _relation_of(self) -> dict[str, str]:
+        return {value.lower(): relation for _, relation, value in self.rows}
 
 
 _EXPECTED = ("'NUMBER subject relation value'", '\'{"name": "…", "relation": "value", …}\'')

@@ -41,10 +41,12 @@ def gate_columns(trace: Trace) -> list[GateColumn]:
 
 
 def word_columns(trace: Trace) -> list[tuple[str, tuple[str, ...]]]:
-    """Titles and texts of the queries in words: by layer the query so far, and the one the next layer reads with."""
+    """Titles and texts of the queries in words: by layer the query so far, and the one the next layer reads with.
+
+    Texts that cannot be trusted are left empty, the others say how far they can be.
+    """
     columns: list[tuple[str, tuple[str, ...]]] = []
-    pairs = zip(trace.so_far_in_words or (), trace.queries_in_words or (), strict=True)
-    for number, (so_far, whole) in enumerate(pairs, start=2):
+    for number, (so_far, whole) in enumerate(zip(*trace.trusted_words(), strict=True), start=2):
         columns.append((f"query for layer {number} so far", so_far))
         columns.append((f"query layer {number} reads with", whole))
     return columns

@@ -57,8 +57,10 @@ def _head(trace: Trace) -> str:
     ]
     if others:
         lines.append(f'<p class="note">then {others}</p>\n')
-    if trace.skipped:
-        lines.append(f'<p class="note">{trace.skipped} earlier sentences lie beyond the model\'s memory</p>\n')
+    lines += [f'<p class="note">{escape(note)}</p>\n' for note in trace.notes()]
+    if trace.left_out:
+        listed = "".join(f"<li>{escape(trace.story[place])}</li>\n" for place in trace.left_out)
+        lines.append(f'<details class="note"><summary>left out</summary>\n<ul>\n{listed}</ul></details>\n')
     return "".join(lines)
 
 
@@ -80,7 +82,7 @@ def _table(trace: Trace, positions: Iterable[int]) -> str:
     for row in positions:
         width = 100 * shares[row] / highest
         cells = [
-            f'<tr><td class="number">{trace.skipped + row + 1}</td>',
+            f'<tr><td class="number">{trace.positions[row] + 1}</td>',
             f'<td class="sentence">{escape(trace.sentences[row])}</td>',
             *(_gate_cell(gate[row]) for gate in values),
             f'<td class="share"><span><i style="width:{width:.0f}%"></i></span><b>{shares[row]:.1%}</b></td>',

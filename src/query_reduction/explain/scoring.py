@@ -26,7 +26,7 @@ from query_reduction.data.stories import Story
 from query_reduction.data.words import split_words
 from query_reduction.errors import InputError
 from query_reduction.networks.protocol import StackedNetwork
-from query_reduction.tasks.protocol import Task
+from query_reduction.tasks.stories import StoryTask
 
 __all__ = ["FIGURES", "RANKINGS", "by_overlap", "expected_of_random", "score_explanations", "score_ranking"]
 
@@ -39,8 +39,9 @@ _BATCH = 128
 
 
 @torch.inference_mode()
-def score_explanations(network: StackedNetwork, task: Task, stories: Sequence[Story]) -> dict[str, dict[str, Any]]:
+def score_explanations(network: StackedNetwork, task: StoryTask, stories: Sequence[Story]) -> dict[str, dict[str, Any]]:
     """By task: how many questions have known facts, and the figures of the model, of chance and of recency."""
+    stories = task.as_read(stories)
     encoded = task.encode(stories)
     asked = [(story.task, question) for story in stories for question in story.questions]
     sentences = [story.sentences for story in stories for _ in story.questions]

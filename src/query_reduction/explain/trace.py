@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,15 +19,20 @@ from query_reduction.errors import InputError
 from query_reduction.files import write_atomically
 from query_reduction.networks.protocol import LayerTrace, StackedNetwork
 from query_reduction.tasks.protocol import Task
-from query_reduction.tasks.stories import Answer
+from query_reduction.tasks.reading import Reading, Understood
+from query_reduction.tasks.stories import Answer, StoryTask
 
-__all__ = ["LayerReading", "Ranked", "Trace", "trace_answer"]
+__all__ = ["LEAST_TRUST", "LayerReading", "Ranked", "Trace", "trace_answer", "trace_story"]
 
 _Floats = NDArray[np.float32]
 
 Ranked = tuple[tuple[str, float], ...]
 """Answers with their probabilities, best first."""
 
+_Words = tuple[tuple[str, ...], ...]
+
+LEAST_TRUST = 0.7
+"""Queries in words that can be trusted less than this are not shown: they tend to be no questions at all."""
 _MOST_ENDINGS = 200
 """Endings are read again for stories up to this long: the work grows with the square of the length."""
 _ENDINGS_AT_ONCE = 64
@@ -66,13 +71,15 @@ class LayerReading:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Trace:
-    """What the network did with a story and a question."""
+class Trace(Reading):
+    """What the network did with a story and a question, in the words of who wrote them."""
 
     sentences: tuple[str, ...]
     """The sentences it read."""
-    skipped: int
-    """Sentences at the start of the story that it did not read, being further back than its memory."""
+    positions: tuple[int, ...]
+    """Where they stand in the story."""
+    story: tuple[str, ...]
+    """All sentences of the story, those that were not read included."""
     question: str
     answer: str
     confidence: float
@@ -97,10 +104,18 @@ class Trace:
     so_far_in_words: tuple[tuple[str, ...], ...] | None = None
     """The same from what was told so far only, without the backward direction; empty where less than a fifth of a
     query has been read, or has not been reset again."""
+    queries_trust: tuple[tuple[float, ...], ...] | None = None
+    """How far ``queries_in_words`` can be trusted: the decoder's probability of the least certain word of each."""
+    so_far_trust: tuple[tuple[float, ...], ...] | None = None
+    """The same for ``so_far_in_words``."""
+
+    def trusted_words(self) -> tuple[_Words, _Words]:
+        """By layer below the last and sentence, the query so far and the whole one; empty where not to be trusted."""
+        return _trusted(self.so_far_in_words, self.so_far_trust), _trusted(self.queries_in_words, self.queries_trust)
 
     def as_answer(self) -> Answer:
         """The answer alone."""
-        return Answer.of(self.ranked, self.unknown_words)
+        return Answer.of(self.ranked, self)
 
     def ranking(self) -> list[int]:
         """Positions of the sentences read, those that contributed most first."""
@@ -116,12 +131,18 @@ class Trace:
         """The trace as plain lists and numbers; ``vectors`` adds candidates and reduced queries in full."""
         value: dict[str, Any] = {
             "sentences": list(self.sentences),
+            "positions": list(self.positions),
+            "story": list(self.story),
             "skipped": self.skipped,
+            "left_out": list(self.left_out),
+            "read_as": [list(names) for names in self.read_as],
+            "unknown_words": list(self.unknown_words),
+            "guess": self.guess,
+            "notes": self.notes(),
             "question": self.question,
             "answer": self.answer,
             "confidence": round(self.confidence, 6),
             "ranked": _ranked(self.ranked),
-            "unknown_words": list(self.unknown_words),
             "contributions": _list(self.contributions),
             "shares": _list(self.shares()),
             "layers": [layer.as_json(vectors=vectors) for layer in self.layers],
@@ -132,6 +153,9 @@ class Trace:
             value["question_in_words"] = self.question_in_words
             value["queries_in_words"] = [list(layer) for layer in self.queries_in_words]
             value["so_far_in_words"] = [list(layer) for layer in self.so_far_in_words or ()]
+            value["queries_trust"] = _rounded(self.queries_trust)
+            value["so_far_trust"] = _rounded(self.so_far_trust)
+            value["least_trust"] = LEAST_TRUST
         return value
 
     def save(self, path: Path, *, vectors: bool = True) -> None:
@@ -145,6 +169,34 @@ class Trace:
         return fragment(self)
 
 
+def trace_story(
+    network: StackedNetwork, task: StoryTask, story: str | Sequence[str], question: str, *, endings: bool = True
+) -> Trace:
+    """Trace the answer to a question about a story, sentences or texts of several."""
+    understood = task.understand(story, question)
+    traced = trace_answer(network, task, understood.as_story(), endings=endings)
+
+    def back(ranked: Ranked) -> Ranked:
+        return tuple((understood.name_back(answer), probability) for answer, probability in ranked)
+
+    ranked = back(traced.ranked)
+    return replace(
+        traced,
+        sentences=tuple(understood.story[place] for place in understood.positions),
+        positions=understood.positions,
+        story=understood.story,
+        question=question,
+        answer=ranked[0][0],
+        ranked=ranked,
+        ending_here=None if traced.ending_here is None else tuple(map(back, traced.ending_here)),
+        so_far=None if traced.so_far is None else tuple(map(back, traced.so_far)),
+        question_in_words=traced.question_in_words and understood.in_own_names(traced.question_in_words),
+        queries_in_words=_in_own_names(traced.queries_in_words, understood),
+        so_far_in_words=_in_own_names(traced.so_far_in_words, understood),
+        **understood.fields(),
+    )
+
+
 @torch.inference_mode()
 def trace_answer(
     network: StackedNetwork,
@@ -156,7 +208,7 @@ def trace_answer(
 ) -> Trace:
     """Run a stack of one over the last question of a story and record it; ``shown`` answers are ranked at each place.
 
-    The story is as the network reads it: a dialog has been prepared.
+    The story is as the network reads it: a dialog has been prepared, a story of one's own understood.
     """
     last = story.questions[-1]
     only_last = Story(story.sentences[: last.after], (last,))
@@ -172,6 +224,9 @@ def trace_answer(
     weights = torch.stack([layer.weights for layer in read.layers]).mean(0)[0, 0]
     return Trace(
         sentences=only_last.sentences[skipped:],
+        positions=tuple(range(skipped, last.after)),
+        story=only_last.sentences,
+        told=last.after,
         skipped=skipped,
         question=last.text,
         answer=ranked[0][0],
@@ -185,7 +240,24 @@ def trace_answer(
         question_in_words=words.question if words else None,
         queries_in_words=words.queries if words else None,
         so_far_in_words=words.so_far if words else None,
+        queries_trust=words.queries_trust if words else None,
+        so_far_trust=words.so_far_trust if words else None,
     )
+
+
+def _trusted(words: _Words | None, trust: tuple[tuple[float, ...], ...] | None) -> _Words:
+    """The texts with their trust in percent."""
+    return tuple(
+        tuple(
+            f"{text} ({sure:.0%})" if text and sure >= LEAST_TRUST else ""
+            for text, sure in zip(texts, values, strict=True)
+        )
+        for texts, values in zip(words or (), trust or (), strict=True)
+    )
+
+
+def _in_own_names(words: _Words | None, understood: Understood) -> _Words | None:
+    return words and tuple(tuple(map(understood.in_own_names, layer)) for layer in words)
 
 
 def _encode(task: Task, story: Story) -> EncodedQuestions:
@@ -225,6 +297,10 @@ def _reading(layer: LayerTrace) -> LayerReading:
 
 def _ranked(ranked: Ranked) -> list[dict[str, Any]]:
     return [{"answer": answer, "probability": round(probability, 6)} for answer, probability in ranked]
+
+
+def _rounded(trust: tuple[tuple[float, ...], ...] | None) -> list[list[float]]:
+    return [[round(value, 4) for value in layer] for layer in trust or ()]
 
 
 def _list(numbers: _Floats) -> Any:

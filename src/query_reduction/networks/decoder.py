@@ -28,7 +28,7 @@ from query_reduction.data.vocabulary import NO_WORD, Vocabulary
 from query_reduction.networks.contributions import LayerGates, forward_states
 from query_reduction.networks.protocol import QueryWords, StackedModule, zeros
 
-__all__ = ["InWords", "Weights", "declare", "decode", "losses", "scores"]
+__all__ = ["InWords", "Weights", "declare", "decode", "decode_with_trust", "losses", "scores"]
 
 _BIAS_SPEED = 5.0
 _LEAST_READ = 0.2
@@ -76,11 +76,20 @@ def losses(
 
 def decode(weights: Weights, query: Float[Tensor, "1 query dim"], vocabulary: Vocabulary) -> list[str]:
     """The queries of a stack of one in words, each up to the first place without a word."""
+    return [text for text, _ in decode_with_trust(weights, query, vocabulary)]
+
+
+def decode_with_trust(
+    weights: Weights, query: Float[Tensor, "1 query dim"], vocabulary: Vocabulary
+) -> list[tuple[str, float]]:
+    """The same, each with the probability of its least certain word, or of the text's ending where it does."""
     word_of = {number: word for word, number in vocabulary.number_of_word.items()}
-    return [
-        " ".join(word_of.get(number, "?") for number in takewhile(lambda number: number != NO_WORD, numbers))
-        for numbers in scores(weights, query)[0].argmax(-1).tolist()
-    ]
+    best = torch.softmax(scores(weights, query)[0], dim=-1).max(-1)
+    spoken = []
+    for numbers, sure in zip(best.indices.tolist(), best.values.tolist(), strict=True):
+        said = list(takewhile(lambda number: number != NO_WORD, numbers))
+        spoken.append((" ".join(word_of.get(number, "?") for number in said), min(sure[: len(said) + 1])))
+    return spoken
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,16 +105,20 @@ class InWords:
     def __call__(self) -> QueryWords:
         """The question, and below the last layer each reduced query: as handed on, and from what was read so far."""
         below = self.layers[:-1]
+        queries = [self._say(layer.reduced[:, 0]) for layer in below]
+        so_far = [self._so_far(layer) for layer in below]
         return QueryWords(
-            question=self._say(self.query[:, :1])[0],
-            queries=tuple(self._say(layer.reduced[:, 0]) for layer in below),
-            so_far=tuple(map(self._so_far, below)),
+            question=self._say(self.query[:, :1])[0][0],
+            queries=tuple(tuple(text for text, _ in layer) for layer in queries),
+            so_far=tuple(tuple(text for text, _ in layer) for layer in so_far),
+            queries_trust=tuple(tuple(trust for _, trust in layer) for layer in queries),
+            so_far_trust=tuple(tuple(trust for _, trust in layer) for layer in so_far),
         )
 
-    def _say(self, vectors: Tensor) -> tuple[str, ...]:
-        return tuple(decode(self.weights, vectors, self.vocabulary))
+    def _say(self, vectors: Tensor) -> list[tuple[str, float]]:
+        return decode_with_trust(self.weights, vectors, self.vocabulary)
 
-    def _so_far(self, layer: LayerGates) -> tuple[str, ...]:
+    def _so_far(self, layer: LayerGates) -> list[tuple[str, float]]:
         states, read = forward_states(layer, self.lengths)
-        texts = zip(self._say(states[:, 0]), read[0, 0].tolist(), strict=True)
-        return tuple(text if amount >= _LEAST_READ else "" for text, amount in texts)
+        spoken = zip(self._say(states[:, 0]), read[0, 0].tolist(), strict=True)
+        return [said if amount >= _LEAST_READ else ("", 0.0) for said, amount in spoken]

@@ -147,6 +147,9 @@ class QueryWords:
     question: str
     queries: tuple[tuple[str, ...], ...]
     so_far: tuple[tuple[str, ...], ...]
+    queries_trust: tuple[tuple[float, ...], ...]
+    """The probability of the least certain word of each, from 0 to 1."""
+    so_far_trust: tuple[tuple[float, ...], ...]
 
 
 @dataclass(frozen=True, slots=True)

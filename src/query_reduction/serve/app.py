@@ -25,6 +25,7 @@ from query_reduction.serve.catalog import describe, story_tasks
 from query_reduction.serve.conversation import Partner
 from query_reduction.serve.guard import Guard, error_body
 from query_reduction.serve.limits import Limits
+from query_reduction.tasks.reading import as_sentences
 from query_reduction.tasks.stories import Answer
 
 __all__ = ["create_app"]
@@ -33,7 +34,7 @@ _KINDS = {".html": "text/html; charset=utf-8", ".css": "text/css", ".js": "text/
 _CODES = {400: "invalid", 404: "not_found", 405: "method_not_allowed"}
 # Enough for a first story of full length; its last question is asked.
 _QUESTIONS_TOLD = 5
-_Question = tuple[list[str], str]
+_Question = tuple[str | Sequence[str], str]
 
 
 def create_app(
@@ -102,14 +103,21 @@ def create_app(
     async def answer(asked: messages.Question) -> Response:
         """Answer a question about a story."""
         reader_of(asked.model)
-        check(asked.sentences, asked.question)
-        found = await batchers[asked.model].ask((asked.sentences, asked.question))
+        sentences = as_sentences(asked.sentences)
+        check(sentences, asked.question)
+        found = await batchers[asked.model].ask((sentences, asked.question))
         return _json(
             {
                 "answer": found.text,
                 "confidence": found.confidence,
                 "runners_up": [{"answer": text, "probability": value} for text, value in found.runners_up],
+                "told": found.told,
+                "skipped": found.skipped,
+                "left_out": found.left_out,
+                "read_as": found.read_as,
                 "unknown_words": found.unknown_words,
+                "guess": found.guess,
+                "notes": found.notes(),
             }
         )
 
@@ -117,10 +125,11 @@ def create_app(
     async def trace(asked: messages.TraceRequest) -> Response:
         """Answer a question and show how: gates, reduced queries, contributions, earlier endings."""
         reader = reader_of(asked.model)
-        check(asked.sentences, asked.question)
+        sentences = as_sentences(asked.sentences)
+        check(sentences, asked.question)
 
         def explain() -> bytes:
-            return _bytes(reader.explain(asked.sentences, asked.question).as_json(vectors=asked.vectors))
+            return _bytes(reader.explain(sentences, asked.question).as_json(vectors=asked.vectors))
 
         return Response(await _in_thread(explaining, explain), media_type="application/json")
 

@@ -38,19 +38,28 @@ class Partner:
         """What the system says next, and the conversation with it."""
         session = Session(self.model, self.knowledge, list(request.sentences), _questions(request))
         said = []
+        advice: list[str] = []
         for one in session.say(request.text):
-            said.append(
-                {
-                    "text": one.response.text,
-                    "confidence": one.response.confidence,
-                    "rows": list(one.rows),
-                    "unknown_words": list(one.response.unknown_words),
-                }
-            )
+            advice += one.advice
+            if one.response is not None:
+                said.append(
+                    {
+                        "text": one.response.text,
+                        "confidence": one.response.confidence,
+                        "rows": list(one.rows),
+                        "unknown_words": list(one.response.unknown_words),
+                    }
+                )
             if len(session.sentences) > most_sentences:
                 raise InputError(f"a conversation may have {most_sentences} sentences; begin a new one")
         turns = [{"text": turn.text, "answer": turn.answer, "after": turn.after} for turn in session.questions]
-        return {"said": said, "sentences": session.sentences, "turns": turns, "shares": _shares(session)}
+        return {
+            "said": said,
+            "advice": advice,
+            "sentences": session.sentences,
+            "turns": turns,
+            "shares": _shares(session),
+        }
 
 
 def _questions(request: ChatRequest) -> list[Question]:

@@ -37,7 +37,11 @@ class Question(_Message):
     """A question about a story."""
 
     model: str = Field(description="name of a model, from /api/models", max_length=200, examples=["task2"])
-    sentences: list[_Line] = Field(min_length=1, examples=[["Mary got the milk.", "Mary went to the garden."]])
+    sentences: list[_Line] = Field(
+        min_length=1,
+        description="the story; a text of several sentences is split",
+        examples=[["Mary got the milk.", "Mary went to the garden."]],
+    )
     question: _Line = Field(examples=["Where is the milk?"])
 
 
@@ -84,6 +88,7 @@ class ChatMessage(_Message):
     """What the system says, and the whole conversation, to be sent back with the next request."""
 
     said: list[SaidMessage]
+    advice: list[str] = Field(description="what the user may do now, where the conversation would not go on by itself")
     sentences: list[str]
     turns: list[Turn]
     shares: list[float] = Field(description="how much each sentence contributed to the last response")
@@ -109,13 +114,26 @@ class RankedAnswer(_Message):
     probability: float
 
 
-class AnswerMessage(_Message):
+class _Reading(_Message):
+    """How a story was read."""
+
+    skipped: int = Field(description="readable sentences at the start, further back than the model's memory")
+    left_out: list[int] = Field(description="positions, from 0, of the sentences that could not be read")
+    read_as: list[tuple[str, str]] = Field(
+        description="names never heard, each with what it was read as", examples=[[("Zoë", "a name like Mary")]]
+    )
+    unknown_words: list[str] = Field(description="other words the model never saw in training: they say nothing to it")
+    guess: bool = Field(description="no sentence could be read, so that all were read as they are")
+    notes: list[str] = Field(description="all of this in lines for a person")
+
+
+class AnswerMessage(_Reading):
     """The answer to a question."""
 
     answer: str
     confidence: float = Field(description="probability of the answer, from 0 to 1")
     runners_up: list[RankedAnswer]
-    unknown_words: list[str] = Field(description="words the model never saw in training; it read them as nothing")
+    told: int = Field(description="sentences of the story")
 
 
 class ModelInfo(_Message):
@@ -158,11 +176,12 @@ class LayerMessage(_Message):
     units: dict[str, list[list[float]]] | None = Field(default=None, description="vector gates in full")
 
 
-class TraceMessage(_Message):
+class TraceMessage(_Reading):
     """How an answer came about."""
 
     sentences: list[str] = Field(description="the sentences read: the last ones of a story longer than the memory")
-    skipped: int = Field(description="sentences before those")
+    positions: list[int] = Field(description="where they stand in the story")
+    story: list[str] = Field(description="all sentences of the story, those not read included")
     question: str
     answer: str
     confidence: float
@@ -175,7 +194,11 @@ class TraceMessage(_Message):
     question_in_words: str | None = None
     queries_in_words: list[list[str]] | None = Field(default=None, description="by layer below the last and sentence")
     so_far_in_words: list[list[str]] | None = Field(default=None, description="the same without what is told later")
-    unknown_words: list[str]
+    queries_trust: list[list[float]] | None = Field(
+        default=None, description="how far the words can be trusted, 0 to 1"
+    )
+    so_far_trust: list[list[float]] | None = None
+    least_trust: float | None = Field(default=None, description="words trusted less than this mislead")
 
 
 class _Error(_Message):

@@ -10,6 +10,6 @@ from __future__ import annotations
 from query_reduction.symmetry.discover import discover
 from query_reduction.symmetry.renaming import Renaming
 from query_reduction.symmetry.symmetries import Renamer, Symmetries
-from query_reduction.symmetry.unknown import KnownReading, read_unknown
+from query_reduction.symmetry.unknown import KnownReading, NameReader, read_unknown
 
-__all__ = ["KnownReading", "Renamer", "Renaming", "Symmetries", "discover", "read_unknown"]
+__all__ = ["KnownReading", "NameReader", "Renamer", "Renaming", "Symmetries", "discover", "read_unknown"]

@@ -7,19 +7,24 @@ kitchen are not in the story: the network answers with the kitchen, and the kitc
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import lru_cache
 
+from query_reduction.data.words import compose
 from query_reduction.symmetry.contexts import GAP, kind_numbers
 from query_reduction.symmetry.symmetries import Symmetries
 from query_reduction.symmetry.units import TextKind, plain
 
-__all__ = ["KnownReading", "read_unknown"]
+__all__ = ["KnownReading", "NameReader", "read_unknown"]
 
 _WORD = re.compile(r"\w+")
 _SOME_KIND = re.compile(r"@\d+")
 _OTHER = "@?"
 """Another unknown name in the same sentence: it may be of any kind."""
+_TEXTS_KEPT = 20_000
+"""Texts taken apart that are remembered: stories repeat sentences, and questions repeat stories."""
 
 
 @dataclass(frozen=True)
@@ -32,11 +37,18 @@ class KnownReading:
     """What each known name that was put in stands for."""
     unplaced: tuple[str, ...]
     """Unknown words that fit no kind, or one whose names are all taken; they are left as they are."""
+    crowded: tuple[str, ...] = field(default=())
+    """Those of them that fit a kind whose names are all taken."""
 
     def name_back(self, answer: str) -> str:
         """The answer with the names of the story."""
         parts = answer.split(",")
         return ",".join([self.names.get(part.strip().lower(), part) for part in parts])
+
+    def in_known_names(self, answer: str) -> str:
+        """The other way round: an answer in the story's names with those that were put in."""
+        known = {compose(name).lower(): unit for unit, name in self.names.items()}
+        return ",".join([known.get(compose(part).strip().lower(), part) for part in answer.split(",")])
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,91 +58,131 @@ class _Run:
     name: str
     start: int
     end: int
+    kinds: frozenset[int] = frozenset()
+    """The kinds that could stand there; none if no sentence of this form is known."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Apart:
+    """A text taken apart."""
+
+    text: str
+    units: tuple[str, ...]
+    runs: tuple[_Run, ...]
+
+
+class NameReader:
+    """Reads unknown names by what was found out about known ones."""
+
+    def __init__(self, symmetries: Symmetries, known_words: Collection[str]) -> None:
+        self.symmetries = symmetries
+        # "pallet 3" may be known as one name: that alone does not make "pallet" a known word.
+        self._known = {part for word in known_words if " " not in word for part in _WORD.findall(word.lower())}
+        self._kind = kind_numbers(symmetries.columns)
+        self._contexts: dict[int, list[tuple[list[str], frozenset[int]]]] = defaultdict(list)
+        for context, kinds in symmetries.contexts.items():
+            words = context.split(" ")
+            self._contexts[len(words)].append((words, frozenset(kinds)))
+        self._apart = lru_cache(_TEXTS_KEPT)(self._take_apart)
+
+    def read(self, sentences: Sequence[str], question: str) -> KnownReading:
+        """Replace unknown names by unused known ones of the kind whose contexts they fill."""
+        texts = [*(self._apart(text, "sentence") for text in sentences), self._apart(question, "question")]
+        fitting: dict[str, frozenset[int] | None] = {}
+        written: dict[str, str] = {}
+        used: set[str] = set()
+        for apart in texts:
+            used.update(apart.units)
+            for run in apart.runs:
+                written.setdefault(run.name, apart.text[run.start : run.end])
+                fits = fitting.setdefault(run.name, None)
+                # A sentence of a form never seen says nothing about what its words are.
+                if run.kinds:
+                    fitting[run.name] = run.kinds if fits is None else fits & run.kinds
+        chosen: dict[str, str] = {}
+        crowded = []
+        for name, fits in fitting.items():
+            # Of a table (mouse, mice) one form does not tell the others, so only plain kinds lend their names.
+            if fits is None or len(fits) != 1 or min(fits) >= len(self.symmetries.kinds):
+                continue
+            free = next((unit for unit in self.symmetries.kinds[min(fits)] if unit not in used), None)
+            if free is None:
+                crowded.append(name)
+            else:
+                chosen[name] = free
+                used.add(free)
+        replaced = [_replaced(apart, chosen) for apart in texts]
+        return KnownReading(
+            tuple(replaced[:-1]),
+            replaced[-1],
+            {plain(unit): written[name] for name, unit in chosen.items()},
+            tuple(name for name in fitting if name not in chosen),
+            tuple(crowded),
+        )
+
+    def _take_apart(self, text: str, of: TextKind) -> _Apart:
+        text = compose(text)
+        runs = self._unknown_runs(text)
+        units: list[str] = []
+        places = []
+        done = 0
+        for run in runs:
+            units += self.symmetries.units.of_text(text[done : run.start], of)
+            places.append(len(units))
+            units.append(_OTHER)
+            done = run.end
+        units += self.symmetries.units.of_text(text[done:], of)
+        pattern = [f"@{of}", *(f"@{self._kind[unit]}" if unit in self._kind else unit for unit in units)]
+        found = []
+        for run, place in zip(runs, places, strict=True):
+            kinds = self._fitting([*pattern[: place + 1], GAP, *pattern[place + 2 :]])
+            found.append(_Run(run.name, run.start, run.end, kinds))
+        return _Apart(text, tuple(units), tuple(found))
+
+    def _unknown_runs(self, text: str) -> list[_Run]:
+        matches = list(_WORD.finditer(text))
+        words = [match[0].lower() for match in matches]
+        runs: list[_Run] = []
+        last_known = True
+        start = 0
+        for length in self.symmetries.units.lengths(words):
+            word, match = words[start], matches[start]
+            known = length > 1 or word in self._known
+            if not known and last_known:
+                runs.append(_Run(word, match.start(), match.end()))
+            elif not known:
+                before = runs.pop()
+                runs.append(_Run(f"{before.name} {word}", before.start, match.end()))
+            last_known = known
+            start += length
+        return runs
+
+    def _fitting(self, pattern: Sequence[str]) -> frozenset[int]:
+        # Phrases are several words of a context, so both are compared as words.
+        words = " ".join(pattern).split(" ")
+        kinds = (kinds for context, kinds in self._contexts.get(len(words), ()) if _matches(context, words))
+        return frozenset().union(*kinds)
 
 
 def read_unknown(
     symmetries: Symmetries, sentences: Sequence[str], question: str, known_words: Collection[str]
 ) -> KnownReading:
-    """Replace unknown names by unused known ones of the kind whose contexts they fill."""
-    known = {word.lower() for word in known_words}
-    texts: list[tuple[TextKind, str]] = [*(("sentence", text) for text in sentences), ("question", question)]
-    contexts = [(context.split(" "), set(kinds)) for context, kinds in symmetries.contexts.items()]
-    kind = kind_numbers(symmetries.columns)
-    fitting: dict[str, set[int] | None] = {}
-    written: dict[str, str] = {}
-    used: set[str] = set()
-    for of, text in texts:
-        runs = _unknown_runs(text, known)
-        units, places = _units_around(symmetries, text, of, runs)
-        used.update(units)
-        for run, place in zip(runs, places, strict=True):
-            written.setdefault(run.name, text[run.start : run.end])
-            fits = fitting.setdefault(run.name, None)
-            pattern = [f"@{of}", *(f"@{kind[unit]}" if unit in kind else unit for unit in units)]
-            pattern[place + 1] = GAP
-            found = set().union(*(kinds for context, kinds in contexts if _matches(context, pattern)))
-            # A sentence of a form never seen says nothing about what its words are.
-            if found:
-                fitting[run.name] = found if fits is None else fits & found
-    chosen: dict[str, str] = {}
-    for name, fits in fitting.items():
-        # Of a table (mouse, mice) one form does not tell the others, so only plain kinds lend their names.
-        if fits is not None and len(fits) == 1 and min(fits) < len(symmetries.kinds):
-            free = [unit for unit in symmetries.kinds[min(fits)] if unit not in used]
-            if free:
-                chosen[name] = free[0]
-                used.add(free[0])
-    replaced = [_replaced(text, _unknown_runs(text, known), chosen) for _, text in texts]
-    return KnownReading(
-        tuple(replaced[:-1]),
-        replaced[-1],
-        {plain(unit): written[name] for name, unit in chosen.items()},
-        tuple(name for name in fitting if name not in chosen),
-    )
+    """Read one story; a ``NameReader`` reads many faster."""
+    return NameReader(symmetries, known_words).read(sentences, question)
 
 
-def _unknown_runs(text: str, known: set[str]) -> list[_Run]:
-    runs: list[_Run] = []
-    last_known = True
-    for match in _WORD.finditer(text):
-        word = match[0].lower()
-        if word in known:
-            last_known = True
-        elif last_known:
-            runs.append(_Run(word, match.start(), match.end()))
-            last_known = False
-        else:
-            before = runs.pop()
-            runs.append(_Run(f"{before.name} {word}", before.start, match.end()))
-    return runs
-
-
-def _units_around(symmetries: Symmetries, text: str, of: TextKind, runs: Sequence[_Run]) -> tuple[list[str], list[int]]:
-    """The units of a text, every unknown name as one, and where these stand."""
-    units: list[str] = []
-    places = []
-    done = 0
-    for run in runs:
-        units += symmetries.units.of_text(text[done : run.start], of)
-        places.append(len(units))
-        units.append(_OTHER)
-        done = run.end
-    return units + symmetries.units.of_text(text[done:], of), places
-
-
-def _matches(context: Sequence[str], pattern: Sequence[str]) -> bool:
-    """Whether a context is this pattern; phrases are several words of the context, so both are compared as words."""
-    words = " ".join(pattern).split(" ")
-    return len(words) == len(context) and all(
+def _matches(context: Sequence[str], words: Sequence[str]) -> bool:
+    return all(
         ours == theirs or (ours == _OTHER and _SOME_KIND.fullmatch(theirs) is not None)
         for ours, theirs in zip(words, context, strict=True)
     )
 
 
-def _replaced(text: str, runs: Sequence[_Run], chosen: Mapping[str, str]) -> str:
+def _replaced(apart: _Apart, chosen: Mapping[str, str]) -> str:
+    text = apart.text
     pieces = []
     done = 0
-    for run in runs:
+    for run in apart.runs:
         if run.name in chosen:
             name = plain(chosen[run.name])
             capital = text[run.start].isupper()

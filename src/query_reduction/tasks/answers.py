@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,11 +11,16 @@ from numpy.typing import NDArray
 from torch.nn import functional
 
 from query_reduction.data.encoding import EncodedQuestions
+from query_reduction.data.words import split_words
 from query_reduction.networks.protocol import StackedNetwork
+from query_reduction.tasks.protocol import Given
 
-__all__ = ["Evaluation", "error_by_task", "evaluate", "percent_wrong"]
+__all__ = ["Evaluation", "error_by_kind", "error_by_task", "evaluate", "percent_wrong"]
 
 _BATCH = 256
+_KINDS = 12
+"""Kinds of questions that are told apart."""
+_OTHERS = "(others)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,3 +71,16 @@ def error_by_task(questions: EncodedQuestions, correct: NDArray[np.bool_]) -> di
     tasks = np.array(questions.tasks)
     names = sorted({task for task in questions.tasks if task}, key=lambda task: (len(task), task))
     return {name: percent_wrong(correct[tasks == name]) for name in names}
+
+
+def error_by_kind(given: Iterable[Given]) -> dict[str, dict[str, float]]:
+    """How many questions there are of each kind, known by their first two words, and their error; rare ones as one."""
+    right: dict[str, list[bool]] = {}
+    for one in given:
+        right.setdefault(" ".join(split_words(one.question.text.lower(), "text")[:2]), []).append(one.right)
+    common = sorted(right, key=lambda kind: (-len(right[kind]), kind))[:_KINDS]
+    grouped = {kind: right[kind] for kind in common}
+    others = [found for kind, every in right.items() if kind not in grouped for found in every]
+    if others:
+        grouped[_OTHERS] = others
+    return {kind: {"questions": len(found), "error": percent_wrong(np.array(found))} for kind, found in grouped.items()}

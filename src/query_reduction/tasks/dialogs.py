@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
@@ -23,8 +24,10 @@ from query_reduction.networks.protocol import StackedNetwork
 from query_reduction.settings import Between, check, from_json
 from query_reduction.tasks.copying import Copying
 from query_reduction.tasks.mentions import MentionLog
-from query_reduction.tasks.protocol import Parts, Scores, Task
-from query_reduction.tasks.responses import Response, score_responses
+from query_reduction.tasks.phrases import Phrase, learn_phrases, phrases_from_json, phrases_to_json
+from query_reduction.tasks.protocol import Given, Parts, Scores, Task
+from query_reduction.tasks.responses import Response, same, score_responses
+from query_reduction.tasks.utterances import Hearing, understood
 
 __all__ = ["DialogOptions", "DialogParts", "DialogTask"]
 
@@ -69,6 +72,18 @@ class DialogTask(Task):
     copying: Copying | None = None
     goes_on: frozenset[tuple[str, bool]] = frozenset()
     """(What is said, whether rows came after it): responses after which users were mostly silent."""
+    phrases: Mapping[str, Phrase] = field(default_factory=dict)
+    """How users say names, by their kinds."""
+
+    @cached_property
+    def hearing(self) -> Hearing:
+        """How it listens to people."""
+        lexicon = self.copying.lexicon if self.copying else None
+        return Hearing.of(self.vocabulary.words, self.vocabulary.answers, lexicon, self.phrases)
+
+    def understand(self, dialog: Story) -> Story:
+        """A dialog that a person holds, as one of the kind it was trained on."""
+        return understood(dialog, self.hearing)
 
     @property
     def head(self) -> HeadConfig:
@@ -86,6 +101,15 @@ class DialogTask(Task):
     def score(self, networks: Sequence[StackedNetwork], stories: Sequence[Story]) -> list[Scores]:
         """Wrong responses in three measures, by task; the main one is exact match."""
         return [_scores(stories, responses) for responses in self.respond(networks, stories)]
+
+    def given(self, network: StackedNetwork, stories: Sequence[Story]) -> list[Given]:
+        """See ``Task``."""
+        asked = [(story.sentences[: question.after], question) for story in stories for question in story.questions]
+        (responses,) = self.respond([network], stories)
+        return [
+            Given(sentences, question, response, same(response, question.answer))
+            for (sentences, question), response in zip(asked, responses, strict=True)
+        ]
 
     @torch.inference_mode()
     def respond(self, networks: Sequence[StackedNetwork], dialogs: Sequence[Story]) -> list[list[str]]:
@@ -115,8 +139,8 @@ class DialogTask(Task):
 
     @torch.inference_mode()
     def respond_to_last(self, network: StackedNetwork, dialog: Story) -> Response:
-        """The response to the last question of a dialog."""
-        story, log = self._read(dialog)
+        """The response to the last question of a dialog that a person holds."""
+        story, log = self._read(self.understand(dialog))
         last = story.questions[-1]
         only_last = Story(story.sentences[: last.after], (last,))
         batch = encode_stories([only_last], self.vocabulary, self.options.memory).batch(np.array([0]))
@@ -125,7 +149,7 @@ class DialogTask(Task):
         return Response(
             text=self._in_words(best, log),
             confidence=float(torch.softmax(scores, 0)[best[0]]),
-            unknown_words=tuple(self.vocabulary.unknown_words([*only_last.sentences, last.text])),
+            unknown_words=self.hearing.hear(dialog.questions[-1].text).unknown,
         )
 
     def _read(self, dialog: Story) -> tuple[Story, MentionLog | None]:
@@ -156,15 +180,20 @@ class DialogTask(Task):
     def as_json(self) -> dict[str, Any]:
         """See ``Task``."""
         names = self.copying.as_json() if self.copying else None
-        return asdict(self.options) | {"names": names, "goes_on": sorted(map(list, self.goes_on))}
+        return asdict(self.options) | {
+            "names": names,
+            "goes_on": sorted(map(list, self.goes_on)),
+            "phrases": phrases_to_json(self.phrases),
+        }
 
     @staticmethod
     def from_json(values: Mapping[str, Any], vocabulary: Vocabulary) -> DialogTask:
         """What ``as_json`` gave."""
-        options = {name: value for name, value in values.items() if name not in ("names", "goes_on")}
+        options = {name: value for name, value in values.items() if name not in ("names", "goes_on", "phrases")}
         copying = Copying.from_json(values["names"]) if values["names"] else None
         goes_on = frozenset((str(said), bool(rows)) for said, rows in values["goes_on"])
-        return DialogTask(vocabulary, from_json(DialogOptions, options), copying, goes_on)
+        phrases = phrases_from_json(values.get("phrases", {}))
+        return DialogTask(vocabulary, from_json(DialogOptions, options), copying, goes_on, phrases)
 
 
 @dataclass(frozen=True)
@@ -193,7 +222,8 @@ class DialogParts(Parts):
             # Only candidates that say what training says, if with other names: the rest cannot be learned.
             said = {cut(answer)[0] for answer in answers}
             answers |= {candidate for candidate in self.candidates if cut(candidate)[0] in said}
-        return replace(unready, vocabulary=replace(words, answers=tuple(sorted(answers))))
+        phrases = learn_phrases(question.text for story in train for question in story.questions)
+        return replace(unready, vocabulary=replace(words, answers=tuple(sorted(answers))), phrases=phrases)
 
     def tests(self) -> Iterator[tuple[str, list[Story]]]:
         """The test, and the one with names never seen in training."""

@@ -17,13 +17,13 @@ import numpy as np
 
 from query_reduction.data import jsonl
 from query_reduction.data.encoding import EncodedQuestions
-from query_reduction.data.stories import Story
+from query_reduction.data.stories import Question, Story
 from query_reduction.data.vocabulary import Vocabulary
 from query_reduction.errors import InputError
 from query_reduction.networks.heads import HeadConfig
 from query_reduction.networks.protocol import StackedNetwork
 
-__all__ = ["Parts", "Scores", "Task", "hold_out_stories", "test"]
+__all__ = ["Given", "Parts", "Scores", "Task", "hold_out_stories", "test"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +35,17 @@ class Scores:
     questions: int
     errors: Mapping[str, Mapping[str, float]]
     """Measure → row of a table (the stories' task, or nothing) → error."""
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A question and the answer a model gave to it."""
+
+    sentences: tuple[str, ...]
+    """What was told before it."""
+    question: Question
+    answer: str
+    right: bool
 
 
 class Task(ABC):
@@ -58,6 +69,10 @@ class Task(ABC):
     @abstractmethod
     def score(self, networks: Sequence[StackedNetwork], stories: Sequence[Story]) -> list[Scores]:
         """The scores of several networks, each a stack of one, on all questions of some stories or dialogs."""
+
+    @abstractmethod
+    def given(self, network: StackedNetwork, stories: Sequence[Story]) -> list[Given]:
+        """The answers of one network, a stack of one, to all questions of some stories or dialogs."""
 
     def describe(self) -> list[str]:
         """What was learned about the task, in lines for a person."""

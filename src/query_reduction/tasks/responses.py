@@ -24,7 +24,7 @@ class Response:
     confidence: float
     """The network's probability of what is said; which names are meant is not part of it."""
     unknown_words: tuple[str, ...]
-    """Words of the dialog the network reads as nothing."""
+    """Words the user has just said that mean nothing to the model."""
 
 
 @dataclass(frozen=True, slots=True)

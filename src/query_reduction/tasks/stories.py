@@ -3,27 +3,32 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 import torch
 
 from query_reduction.data.encoding import EncodedQuestions, encode_stories
-from query_reduction.data.stories import Question, Story
-from query_reduction.data.vocabulary import Vocabulary, case_matters
+from query_reduction.data.sentences import split_story
+from query_reduction.data.stories import Story
+from query_reduction.data.vocabulary import UNKNOWN_WORD, Vocabulary, case_matters, split_words
 from query_reduction.errors import InputError
 from query_reduction.networks.heads import HeadConfig
 from query_reduction.networks.protocol import StackedNetwork
 from query_reduction.settings import Between, check, from_json
-from query_reduction.symmetry import Renamer, Symmetries, discover
+from query_reduction.symmetry import NameReader, Renamer, Symmetries, discover
 from query_reduction.tasks.answers import error_by_task, evaluate, percent_wrong
-from query_reduction.tasks.protocol import Parts, Scores, Task
+from query_reduction.tasks.protocol import Given, Parts, Scores, Task
+from query_reduction.tasks.reading import Reader, Reading, Understood, as_sentences
 
-__all__ = ["Answer", "StoryOptions", "StoryParts", "StoryTask", "as_story"]
+__all__ = ["Answer", "StoryOptions", "StoryParts", "StoryTask"]
 
 _RUNNERS_UP = 3
+_BATCH = 256
 _TOLD_AGAIN = 10
 """How often stories are told in other words to find all words and answers there can be."""
 
@@ -38,7 +43,8 @@ class StoryOptions:
     """Words from the training part only, or from all parts as in the original."""
     writing: Literal["exact", "any"] = "exact"
     """exact = words are told apart as they are written; any = upper or lower case and Unicode forms make no difference,
-    unless the training part tells words apart by them, and signs such as emoji are words."""
+    unless the training part tells words apart by them, signs such as emoji are words, and a line of several sentences
+    is read as several."""
     symmetries: bool = False
     """Find out which words may stand for each other without making an answer false, so that stories can be told in
     other words (see --copies)."""
@@ -48,22 +54,20 @@ class StoryOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """An answer in words, how sure the model is, and what it did not understand."""
+class Answer(Reading):
+    """An answer in words, how sure the model is, and how it read the story."""
 
     text: str
     confidence: float
     """The model's probability of the answer, from 0 to 1."""
     runners_up: tuple[tuple[str, float], ...]
     """The next best answers with their probabilities."""
-    unknown_words: tuple[str, ...]
-    """Words of story and question the model never saw in training; it read them as nothing."""
 
     @staticmethod
-    def of(ranked: Sequence[tuple[str, float]], unknown_words: Sequence[str]) -> Answer:
+    def of(ranked: Sequence[tuple[str, float]], reading: Reading) -> Answer:
         """The first of some answers with their probabilities, best first; the next ones are the runners-up."""
         (text, confidence), *others = ranked
-        return Answer(text, confidence, tuple(others[:_RUNNERS_UP]), tuple(unknown_words))
+        return Answer(text, confidence, tuple(others[:_RUNNERS_UP]), **reading.fields())
 
 
 @dataclass(frozen=True)
@@ -75,18 +79,48 @@ class StoryTask(Task):
     vocabulary: Vocabulary
     options: StoryOptions
     symmetries: Symmetries | None = None
+    unseen_share: float = 0.0
+    """What part of the words of a text are new even to one who knows training."""
 
     @property
     def head(self) -> HeadConfig:
         """One classifier of whole answers."""
         return HeadConfig("answers")
 
+    @cached_property
+    def reader(self) -> Reader:
+        """How it reads what people write."""
+        names = NameReader(self.symmetries, self.vocabulary.words) if self.symmetries else None
+        return Reader(self.vocabulary, names, self.options.memory, self.unseen_share)
+
+    def understand(self, story: str | Sequence[str], question: str) -> Understood:
+        """A story (sentences, or texts of several) and a question as they are read."""
+        return self.reader.understand(as_sentences(story), question)
+
+    def as_read(self, stories: Sequence[Story]) -> list[Story]:
+        """Stories as they are read, each question with one of its own: it sees names in its own way."""
+        return [
+            replace(
+                self.reader.understand(story.sentences[: question.after], question.text).as_story(question),
+                task=story.task,
+            )
+            for story in stories
+            for question in story.questions
+        ]
+
     def encode(self, stories: Sequence[Story]) -> EncodedQuestions:
-        """See ``Task``."""
-        return encode_stories(stories, self.vocabulary, self.options.memory)
+        """The questions as numbers; those with unknown words as ``as_read`` has them, answers included."""
+        told = [split_story(story) for story in stories] if self.options.writing == "any" else stories
+        encoded = encode_stories(told, self.vocabulary, self.options.memory)
+        if not (encoded.sentences.numbers == UNKNOWN_WORD).any():
+            return encoded
+        return encode_stories(self.as_read(told), self.vocabulary, self.options.memory)
 
     def score(self, networks: Sequence[StackedNetwork], stories: Sequence[Story]) -> list[Scores]:
-        """The share of wrong answers, over all and by task; an answer never seen in training counts as wrong."""
+        """The share of wrong answers, over all and by task.
+
+        An answer never seen in training counts as wrong, unless it is a name that could be read as a known one.
+        """
         questions = self.encode(stories)
         scores = []
         for network in networks:
@@ -96,21 +130,38 @@ class StoryTask(Task):
         return scores
 
     @torch.inference_mode()
-    def answer(self, network: StackedNetwork, asked: Sequence[tuple[Sequence[str], str]]) -> list[Answer]:
+    def answer(self, network: StackedNetwork, asked: Sequence[tuple[str | Sequence[str], str]]) -> list[Answer]:
         """Answer several questions, each about its own story, in one batch."""
         if not asked:
             return []
-        questions = self.encode([as_story(sentences, question) for sentences, question in asked])
+        understood = [self.understand(story, question) for story, question in asked]
+        questions = encode_stories([each.as_story() for each in understood], self.vocabulary, self.options.memory)
         scores = network.scores(questions.batch(np.arange(len(asked))))[0]
         names = self.vocabulary.answers
         best = torch.softmax(scores, dim=1).topk(min(1 + _RUNNERS_UP, len(names)))
         answers = []
-        for (sentences, question), values, indices in zip(
-            asked, best.values.tolist(), best.indices.tolist(), strict=True
-        ):
-            ranked = [(names[index], value) for value, index in zip(values, indices, strict=True)]
-            answers.append(Answer.of(ranked, self.vocabulary.unknown_words([*sentences, question])))
+        for each, values, indices in zip(understood, best.values.tolist(), best.indices.tolist(), strict=True):
+            ranked = [(each.name_back(names[index]), value) for value, index in zip(values, indices, strict=True)]
+            answers.append(Answer.of(ranked, each))
         return answers
+
+    @torch.inference_mode()
+    def given(self, network: StackedNetwork, stories: Sequence[Story]) -> list[Given]:
+        """See ``Task``."""
+        told = [split_story(story) for story in stories] if self.options.writing == "any" else stories
+        asked = [(story.sentences[: question.after], question) for story in told for question in story.questions]
+        understood = [self.reader.understand(sentences, question.text) for sentences, question in asked]
+        read = [each.as_story(question) for each, (_, question) in zip(understood, asked, strict=True)]
+        questions = encode_stories(read, self.vocabulary, self.options.memory)
+        best = np.zeros(len(questions), np.int64)
+        for part, batch in questions.batches(_BATCH):
+            best[part] = network.scores(batch)[0].argmax(1).numpy()
+        return [
+            Given(sentences, question, each.name_back(self.vocabulary.answers[number]), right)
+            for (sentences, question), each, number, right in zip(
+                asked, understood, best.tolist(), (best == questions.answers).tolist(), strict=True
+            )
+        ]
 
     def describe(self) -> list[str]:
         """Which words may stand for each other."""
@@ -128,14 +179,15 @@ class StoryTask(Task):
     def as_json(self) -> dict[str, Any]:
         """See ``Task``."""
         found = self.symmetries.as_json() if self.symmetries else None
-        return {"options": asdict(self.options), "symmetries": found}
+        return {"options": asdict(self.options), "symmetries": found, "unseen_share": self.unseen_share}
 
     @staticmethod
     def from_json(values: Mapping[str, Any], vocabulary: Vocabulary) -> StoryTask:
         """What ``as_json`` gave."""
         found = values["symmetries"]
         symmetries = None if found is None else Symmetries.from_json(found)
-        return StoryTask(vocabulary, from_json(StoryOptions, values["options"]), symmetries)
+        unseen_share = float(values.get("unseen_share", 0.0))
+        return StoryTask(vocabulary, from_json(StoryOptions, values["options"]), symmetries, unseen_share)
 
 
 @dataclass(frozen=True)
@@ -148,21 +200,26 @@ class StoryParts(Parts):
     def learn(self, options: StoryOptions, train: Sequence[Story]) -> StoryTask:
         """The words and answers of the training part (or of all parts), and its symmetries if they are wanted."""
         known = [*self.train] if options.vocabulary == "train" else [*self.train, *self.dev, *self.test]
+        any_writing = options.writing == "any"
+        if any_writing:
+            known, train = ([split_story(story) for story in stories] for stories in (known, train))
+        unseen_share = _unseen_share(train)
         symmetries = None
         if options.symmetries:
             symmetries = discover(train)
             # Other words can make answers and capitals that no story has: the vocabulary must know them as well.
             known += Renamer(symmetries, train).stories([*train] * _TOLD_AGAIN, random.Random(0))
-        any_writing = options.writing == "any"
         vocabulary = Vocabulary.from_stories(
             known,
             "text" if any_writing else "words",
             fold_case=any_writing and not case_matters(known),
             phrases=symmetries.units.phrases if symmetries else (),
         )
-        return StoryTask(vocabulary, options, symmetries)
+        return StoryTask(vocabulary, options, symmetries, unseen_share)
 
 
-def as_story(sentences: Sequence[str], question: str) -> Story:
-    """A story with one question at its end."""
-    return Story(tuple(sentences), (Question(question, "", len(sentences)),))
+def _unseen_share(stories: Iterable[Story]) -> float:
+    """The part of all words that new texts will bring anew, by Good and Turing: that of words met only once."""
+    texts = {text for story in stories for text in (*story.sentences, *(asked.text for asked in story.questions))}
+    words = Counter(word.lower() for text in texts for word in split_words(text, "text"))
+    return sum(count == 1 for count in words.values()) / max(words.total(), 1)

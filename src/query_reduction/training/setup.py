@@ -22,6 +22,8 @@ __all__ = ["Setup", "options_of", "setup", "setups"]
 _OPTIONS: dict[str, type] = {"stories": StoryOptions, "dialogs": DialogOptions}
 _SUFFIXES: dict[str, dict[str, Any]] = {"+": {"match": "original"}, "c": {"copying": True}}
 """What a letter after a network's name does to a dialog task."""
+_PEOPLE_WRITE: dict[str, dict[str, Any]] = {"stories": {"writing": "any"}}
+"""What is set where people train on stories of their own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,9 +86,14 @@ def setup(
 def setups(
     network: str | None, recipe: str, *, kind: str, questions: int, changes: Mapping[str, Any] | None = None
 ) -> list[Setup]:
-    """The same for the networks to be tried: the one that is named, or those the recipe tries where none is."""
+    """The same for the networks to be tried: the one that is named, or those the recipe tries where none is.
+
+    These are people's own trainings, so stories may be written in any way unless something else is asked for; the
+    families themselves keep to what was published.
+    """
     names = family(recipe).networks if network is None else (network,)
-    return [setup(name, recipe, kind=kind, questions=questions, changes=changes) for name in names]
+    wanted = {**_PEOPLE_WRITE.get(kind, {}), **(changes or {})}
+    return [setup(name, recipe, kind=kind, questions=questions, changes=wanted) for name in names]
 
 
 def _names(settings: type) -> set[str]:

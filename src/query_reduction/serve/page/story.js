@@ -1,10 +1,11 @@
 // The story tab: an editor whose rows are the heat map, the answer, and the query over time.
 
 import { RefusedError, bars, element, percent, post } from "./api.js";
+import { gateCell, gateColumns, spoken, strip } from "./drawing.js";
 
 const byId = (id) => document.getElementById(id);
-const MARKS = { update: "z", reset_forward: "→r", reset_backward: "←r", attention: "p" };
 const WAIT = 120; // ms of quiet before an edit is sent
+const LONGEST = 1000; // characters of a sentence
 
 export class StoryTab {
   constructor(showProblem) {
@@ -57,7 +58,7 @@ export class StoryTab {
 
   row(text) {
     const input = element("textarea", {
-      rows: 1, maxlength: 1000, autocomplete: "off", spellcheck: "false", placeholder: "a sentence",
+      rows: 1, maxlength: LONGEST, autocomplete: "off", spellcheck: "false", placeholder: "a sentence",
       oninput: () => this.changed(),
       onkeydown: (event) => this.key(event, row),
       onpaste: (event) => this.paste(event, row),
@@ -87,13 +88,42 @@ export class StoryTab {
 
   paste(event, row) {
     const lines = event.clipboardData.getData("text").split(/\r?\n/).map((line) => line.trim()).filter(Boolean);
-    if (lines.length < 2) return;
+    if (lines.length < 2 && (lines[0] ?? "").length <= LONGEST) return;
     event.preventDefault();
     const numbered = lines.every((line) => /^\d+ /.test(line));
     const kept = lines.filter((line) => !line.includes("\t")).map((line) => (numbered ? line.replace(/^\d+ /, "") : line));
     row.after(...kept.map((line) => this.row(line)));
     if (!row.querySelector("textarea").value.trim()) row.remove();
     this.changed();
+  }
+
+  // The server cuts what was written into sentences: each gets a row of its own, and the caret stays at the end.
+  layOut(story, filled) {
+    if (story.length === filled.length) return filled;
+    const laid = [];
+    let next = 0;
+    for (const row of filled) {
+      const input = row.querySelector("textarea");
+      const text = input.value;
+      const own = [];
+      for (let from = 0, at; next < story.length && (at = text.indexOf(story[next], from)) >= 0; next += 1) {
+        own.push(story[next]);
+        from = at + story[next].length;
+      }
+      const added = own.slice(1).map((sentence) => this.row(sentence));
+      if (added.length) {
+        const typing = document.activeElement === input;
+        input.value = own[0];
+        row.after(...added);
+        const last = added.at(-1).querySelector("textarea");
+        if (typing) {
+          last.focus();
+          last.setSelectionRange(last.value.length, last.value.length);
+        }
+      }
+      laid.push(row, ...added);
+    }
+    return laid;
   }
 
   addAfter(row) {
@@ -134,7 +164,10 @@ export class StoryTab {
     this.pending = new AbortController();
     try {
       const body = { model: this.model.name, sentences, question, vectors: true };
-      this.show(await post("/api/trace", body, this.pending.signal), filled);
+      const trace = await post("/api/trace", body, this.pending.signal);
+      // Edited meanwhile: this answer is no longer asked for, the next is on its way.
+      if (filled.some((row, place) => row.querySelector("textarea").value !== sentences[place])) return;
+      this.show(trace, this.layOut(trace.story, filled));
       this.showProblem("");
     } catch (error) {
       this.failed(error);
@@ -148,7 +181,8 @@ export class StoryTab {
 
   show(trace, filled) {
     this.trace = trace;
-    this.read = trace ? filled.slice(trace.skipped) : [];
+    this.read = trace ? trace.positions.map((place) => filled[place]) : [];
+    const leftOut = new Set(trace ? trace.left_out.map((place) => filled[place]) : []);
     this.list.classList.remove("stale");
     const columns = trace ? gateColumns(trace) : [];
     byId("heads").replaceChildren(
@@ -164,6 +198,7 @@ export class StoryTab {
       row.querySelector(".delete").setAttribute("aria-label", `delete sentence ${place + 1}`);
       row.classList.toggle("fact", support.has(place));
       row.classList.toggle("unread", Boolean(trace) && at < 0);
+      row.title = leftOut.has(row) ? "could not be read and was left out" : "";
       row.querySelector(".gates").replaceChildren(...columns.map((column) => gateCell(column, at)));
       const share = at < 0 || !trace ? 0 : trace.shares[at];
       row.querySelector(".share i").style.setProperty("--w", `${highest ? (100 * share) / highest : 0}%`);
@@ -171,8 +206,9 @@ export class StoryTab {
     });
     this.showAnswer();
     const slider = byId("time");
-    byId("time-card").hidden = !trace;
-    if (trace) {
+    const read = Boolean(trace?.sentences.length);
+    byId("time-card").hidden = !read;
+    if (read) {
       slider.max = trace.sentences.length;
       slider.value = trace.sentences.length;
       this.showTime();
@@ -187,9 +223,9 @@ export class StoryTab {
     const truth = byId("truth");
     truth.textContent = trace && told ? (told.answer === trace.answer ? "✓ right" : `✗ the story says: ${told.answer}`) : "";
     truth.className = `truth ${told && trace && told.answer === trace.answer ? "right" : "wrong"}`;
-    const unknown = byId("unknown");
-    unknown.hidden = !trace?.unknown_words.length;
-    unknown.textContent = unknown.hidden ? "" : `Words it never saw, read as nothing: ${trace.unknown_words.join(", ")}`;
+    const notes = byId("unknown");
+    notes.hidden = !trace?.notes.length;
+    notes.replaceChildren(...(trace?.notes ?? []).map((note) => element("li", {}, note)));
   }
 
   showTime() {
@@ -209,9 +245,9 @@ export class StoryTab {
       const parts = [];
       if (number < last_layer && trace.queries_in_words) {
         parts.push(element("p", {}, `query for layer ${number + 2}, so far`));
-        parts.push(element("p", { class: "words" }, trace.so_far_in_words[number][at] || "…"));
+        parts.push(spoken(trace.so_far_in_words[number][at], trace.so_far_trust[number][at], trace.least_trust));
         parts.push(element("p", {}, "with what is told later"));
-        parts.push(element("p", { class: "words" }, trace.queries_in_words[number][at] || "…"));
+        parts.push(spoken(trace.queries_in_words[number][at], trace.queries_trust[number][at], trace.least_trust));
       } else {
         parts.push(element("p", {}, number < last_layer ? `query layer ${number + 2} reads with` : "state the answer is read from"));
       }
@@ -246,31 +282,4 @@ export class StoryTab {
     byId("play").textContent = "▶";
     byId("play").setAttribute("aria-label", "play");
   }
-}
-
-function gateColumns(trace) {
-  return trace.layers.flatMap((layer, number) =>
-    Object.entries(layer.gates).map(([name, values], place) =>
-      ({ mark: MARKS[name] ?? name, layer: String(number + 1), values, first: place === 0 && number > 0 })));
-}
-
-function gateCell(column, at) {
-  const value = at < 0 ? null : column.values[at];
-  const kinds = [column.first ? "break" : "", value > 0.6 ? "strong" : ""].filter(Boolean).join(" ");
-  return element("span", {
-    class: kinds, "--g": value ?? 0, "data-mark": `${column.mark}${column.layer}`,
-    title: `${column.mark}, layer ${column.layer}`,
-  }, value === null ? "" : value.toFixed(2));
-}
-
-// A vector as a strip: one cell a unit, blue below zero and red above.
-function strip(vector) {
-  const canvas = element("canvas", { width: vector.length, height: 1, role: "img", "aria-label": "the vector's units as colours" });
-  const pen = canvas.getContext("2d");
-  vector.forEach((value, place) => {
-    const strength = Math.min(1, Math.abs(value));
-    pen.fillStyle = value < 0 ? `rgba(47, 111, 222, ${strength})` : `rgba(229, 38, 43, ${strength})`;
-    pen.fillRect(place, 0, 1, 1);
-  });
-  return canvas;
 }

@@ -1,0 +1,87 @@
+"""How people say names in the training dialogs: "in paris", "in a cheap price range".
+
+A model that was told "in a cheap price range" in all its dialogs does not take "cheap, please" for a wish. So a name
+among words it never stands between in training is heard in the phrase it mostly stands in.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+__all__ = ["EDGE", "Phrase", "learn_phrases", "phrases_from_json", "phrases_to_json"]
+
+EDGE = ""
+"""Beside the first and the last word."""
+_SHARE = 0.5
+"""A phrase grows by a word as long as more than this share of what is left of its occurrences has that word there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """What stands around the names of one kind."""
+
+    before: tuple[str, ...]
+    after: tuple[str, ...]
+    lefts: frozenset[str]
+    """All words that come right before such a name in training; a name of another kind as its kind."""
+    rights: frozenset[str]
+
+
+def learn_phrases(utterances: Iterable[str]) -> dict[str, Phrase]:
+    """The phrase of each kind, from what users say in training, with kinds for names."""
+    places: dict[str, list[tuple[list[str], int]]] = {}
+    for utterance, count in Counter(utterances).items():
+        words = utterance.split()
+        for place, word in enumerate(words):
+            if _is_kind(word):
+                places.setdefault(word, []).extend([(words, place)] * count)
+    return {
+        kind: Phrase(
+            tuple(reversed(_grow(found, -1))),
+            tuple(_grow(found, 1)),
+            frozenset(_at(words, place - 1) for words, place in found),
+            frozenset(_at(words, place + 1) for words, place in found),
+        )
+        for kind, found in places.items()
+    }
+
+
+def _grow(places: Sequence[tuple[list[str], int]], step: int) -> list[str]:
+    """The words that mostly follow in one direction."""
+    grown: list[str] = []
+    offset = step
+    while True:
+        nearby = Counter(_at(words, place + offset) for words, place in places)
+        word, count = nearby.most_common(1)[0]
+        if word == EDGE or _is_kind(word) or count <= _SHARE * len(places):
+            return grown
+        grown.append(word)
+        places = [(words, place) for words, place in places if _at(words, place + offset) == word]
+        offset += step
+
+
+def phrases_to_json(phrases: Mapping[str, Phrase]) -> dict[str, Any]:
+    """Phrases as lists."""
+    return {
+        kind: [list(found.before), list(found.after), sorted(found.lefts), sorted(found.rights)]
+        for kind, found in phrases.items()
+    }
+
+
+def phrases_from_json(value: Mapping[str, Any]) -> dict[str, Phrase]:
+    """What ``phrases_to_json`` gave."""
+    return {
+        str(kind): Phrase(tuple(before), tuple(after), frozenset(lefts), frozenset(rights))
+        for kind, (before, after, lefts, rights) in value.items()
+    }
+
+
+def _is_kind(word: str) -> bool:
+    return word.startswith("<") and word.endswith(">") and word != "<silence>"
+
+
+def _at(words: Sequence[str], place: int) -> str:
+    return words[place] if 0 <= place < len(words) else EDGE

@@ -1,0 +1,212 @@
+"""What people write, as a network can read it: one way for answers, explanations, tests, the page and the API.
+
+A text becomes sentences; a name never heard is read as an unused known name of its kind; a sentence the network cannot
+read is left out, for read as it is it would shake every answer; and of what is left the last sentences are read, as
+many as the network was trained for. ``Reading`` says what was done.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import TypedDict
+
+from query_reduction.data.sentences import split_sentences
+from query_reduction.data.stories import Question, Story
+from query_reduction.data.vocabulary import UNKNOWN_WORD, Vocabulary
+from query_reduction.symmetry import KnownReading, NameReader
+
+__all__ = ["Reader", "Reading", "Understood", "as_sentences"]
+
+_UNKNOWN_SHARE = 0.25
+"""A sentence is read if no more of its words are unknown than this, or only one."""
+_SPREAD = 3
+"""Where training itself meets new words all the time, a sentence may have so many times their share beside it."""
+_MOST_UNKNOWN = 0.75
+"""With so large a share of unknown words it is never read."""
+_MOST_LISTED = 10
+
+
+class ReadingFields(TypedDict):
+    """The fields of ``Reading``."""
+
+    told: int
+    skipped: int
+    left_out: tuple[int, ...]
+    read_as: tuple[tuple[str, str], ...]
+    unknown_words: tuple[str, ...]
+    guess: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """What became of a story on its way to the network."""
+
+    told: int = 0
+    """Sentences of the story."""
+    skipped: int = 0
+    """Readable sentences at its start that were not read, being further back than the network's memory."""
+    left_out: tuple[int, ...] = ()
+    """Positions (from 0) of the sentences that could not be read."""
+    read_as: tuple[tuple[str, str], ...] = ()
+    """Names never heard, each with what it was read as: ``("Zoë", "a name like Mary")``."""
+    unknown_words: tuple[str, ...] = ()
+    """All other words of story and question the model never saw in training: they say nothing to it."""
+    guess: bool = False
+    """No sentence could be read, so that all were read as they are: the answer is a guess."""
+
+    def fields(self) -> ReadingFields:
+        """What was done, to make an answer or a trace of."""
+        return {
+            "told": self.told,
+            "skipped": self.skipped,
+            "left_out": self.left_out,
+            "read_as": self.read_as,
+            "unknown_words": self.unknown_words,
+            "guess": self.guess,
+        }
+
+    def notes(self) -> list[str]:
+        """What a person should know about it, a line each."""
+        lines = [f"{name} read as {known}" for name, known in self.read_as]
+        if self.unknown_words:
+            more = len(self.unknown_words) - _MOST_LISTED
+            listed = ", ".join(self.unknown_words[:_MOST_LISTED])
+            lines.append(f"unknown words, read as nothing: {listed}{f' and {more} more' if more > 0 else ''}")
+        if self.left_out:
+            lines.append(f"{_sentences(len(self.left_out))} could not be read and {_were(self.left_out)} left out")
+        if self.guess:
+            lines.append("no sentence could be read: the answer is a guess")
+        if self.skipped:
+            readable = self.told - len(self.left_out)
+            which = "readable sentences" if self.left_out else "sentences"
+            lines.append(
+                f"read the last {readable - self.skipped} of {readable} {which}: the model was trained to read no more"
+            )
+        return lines
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Understood(Reading):
+    """A story and a question as they were written, and as the network reads them."""
+
+    story: tuple[str, ...]
+    """All sentences, as they were written."""
+    asked: str
+    """The question, as it was written."""
+    positions: tuple[int, ...]
+    """Which sentences the network reads."""
+    sentences: tuple[str, ...]
+    """Those, as it reads them."""
+    question: str
+    """The question, as it reads it."""
+    names: KnownReading | None = None
+
+    def as_story(self, question: Question | None = None) -> Story:
+        """What the network reads, with the answer and the facts of ``question`` where they are known."""
+        answer = question.answer if question else ""
+        support = question.support if question else ()
+        place = {position: number for number, position in enumerate(self.positions)}
+        facts = tuple(place[fact] for fact in support if fact in place)
+        if self.names is not None:
+            answer = self.names.in_known_names(answer)
+        return Story(self.sentences, (Question(self.question, answer, len(self.sentences), facts),))
+
+    def name_back(self, answer: str) -> str:
+        """An answer of the network in the names of the story."""
+        return self.names.name_back(answer) if self.names is not None else answer
+
+    def in_own_names(self, text: str) -> str:
+        """Words of the network in the names of the story."""
+        names = self.names.names if self.names is not None else {}
+        if not names:
+            return text
+        known = re.compile(rf"\b(?:{'|'.join(map(re.escape, names))})\b", re.IGNORECASE)
+        return known.sub(lambda found: names[found[0].lower()], text)
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """How a model reads what people write."""
+
+    vocabulary: Vocabulary
+    names: NameReader | None
+    memory: int
+    unseen_share: float
+    """What part of the words of a text are new even to one who knows training (0 for small worlds)."""
+
+    def understand(self, told: Sequence[str], question: str) -> Understood:
+        """Sentences and a question, made readable."""
+        story = tuple(told)
+        unknown = self.vocabulary.unknown_words([*story, question])
+        named = self.names.read(story, question) if unknown and self.names else None
+        taken = named.crowded if named else ()
+        texts = dict(enumerate(named.sentences if named else story))
+        kept = [place for place, text in texts.items() if self._readable(text, known=taken)]
+        guess = bool(story) and not kept
+        kept = kept or list(texts)
+        read = kept[-self.memory :] if self.memory else kept
+        if named and self.names:
+            # Once more: sentences that are not read may have taken names that others need.
+            named = self.names.read([story[place] for place in read], question)
+            texts = dict(zip(read, named.sentences, strict=True))
+            dropped = {place for place in read if not self._readable(texts[place])}
+            if guess or len(dropped) == len(read):
+                guess, dropped = bool(story), set()
+            kept, read = ([place for place in places if place not in dropped] for places in (kept, read))
+            unknown = _still_unknown(unknown, named)
+        return Understood(
+            told=len(story),
+            skipped=len(kept) - len(read),
+            left_out=tuple(sorted(set(range(len(story))).difference(kept))),
+            read_as=self._read_as(named),
+            unknown_words=tuple(unknown),
+            guess=guess,
+            story=story,
+            asked=question,
+            positions=tuple(read),
+            sentences=tuple(texts[place] for place in read),
+            question=named.question if named else question,
+            names=named,
+        )
+
+    def _readable(self, text: str, *, known: Collection[str] = ()) -> bool:
+        """Whether enough of a sentence's words are known; ``known`` are names that count as such."""
+        numbers = self.vocabulary.numbers(text)
+        unknown = numbers.count(UNKNOWN_WORD)
+        if unknown and known:
+            words = {word for name in known for word in name.split()}
+            unknown -= sum(word.lower() in words for word in self.vocabulary.unknown_words([text]))
+        usual = _UNKNOWN_SHARE + _SPREAD * self.unseen_share
+        return unknown < _MOST_UNKNOWN * len(numbers) and unknown <= max(1.0, usual * len(numbers))
+
+    def _read_as(self, named: KnownReading | None) -> tuple[tuple[str, str], ...]:
+        if named is None or self.names is None:
+            return ()
+        written = self.names.symmetries.written
+        return tuple((name, self._like(written.get(unit, unit))) for unit, name in named.names.items())
+
+    def _like(self, known: str) -> str:
+        """What stands for something: what is written with a capital or asked for is a name, other words need not be."""
+        name = known[0].isupper() or self.vocabulary.answer_number(known) >= 0
+        return f"a {'name' if name else 'word'} like {known}"
+
+
+def as_sentences(story: str | Sequence[str]) -> list[str]:
+    """The sentences of a text, or of texts of which each may be several."""
+    texts = [story] if isinstance(story, str) else story
+    return [sentence for text in texts for sentence in split_sentences(text)]
+
+
+def _sentences(count: int) -> str:
+    return f"{count} sentence{'s' * (count != 1)}"
+
+
+def _were(things: Collection[object]) -> str:
+    return "was" if len(things) == 1 else "were"
+
+
+def _still_unknown(unknown: Sequence[str], named: KnownReading) -> list[str]:
+    placed = {word.lower() for name in named.names.values() for word in (name, *name.split())}
+    return [word for word in unknown if word.lower() not in placed]
