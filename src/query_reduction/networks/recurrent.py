@@ -32,7 +32,7 @@ RECIPE: Mapping[str, Any] = {
     "patience": 30,
     "writing": "any",
 }
-"""Nobody has published settings of these cells for stories; these do well on development questions."""
+"""Nobody has published settings of these cells for stories; these are usual ones and have not been tuned."""
 
 
 @dataclass(frozen=True, slots=True)
