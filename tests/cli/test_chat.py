@@ -132,7 +132,8 @@ def test_a_table_is_booked_in_a_terminal(booking_model: Path, knowledge_file: Pa
 def test_the_session_tells_when_nothing_is_found(booking_model: Path) -> None:
     session = Session(dialog_model(booking_model), KnowledgeBase((("a", "R_x", "b"),)))
     for text in ("hi", "can you book a table in rome for two in a cheap price range with french food"):
-        said = list(session.say(text))
+        said = [one for one in session.say(text) if one.response is not None]
+    assert said[-1].response is not None
     assert said[-1].response.text == "api_call french rome two cheap"
     assert said[-1].rows == ()
     assert all("<" not in answer.answer for answer in session.questions)
@@ -150,7 +151,7 @@ def test_a_knowledge_base_of_ones_own(booking_model: Path, tmp_path: Path) -> No
     knowledge = KnowledgeBase.read(path)
     session = Session(dialog_model(booking_model).with_knowledge(knowledge.rows), knowledge)
     for text in ("hello", "can you book a table in utopia_planitia for two in a cheap price range with martian food"):
-        said = [one.response.text for one in session.say(text)]
+        said = [one.response.text for one in session.say(text) if one.response is not None]
     assert said[-2:] == ["api_call martian utopia_planitia two cheap", "what do you think of this option: two_moons"]
 
 
