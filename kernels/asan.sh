@@ -1,8 +1,11 @@
 #!/bin/sh
-# Runs the tests of the native code under sanitizers, in a build of its own: kernels/asan.sh [address,undefined | thread]
+# Runs the tests of the native code under sanitizers, in a build of its own:
+#   kernels/asan.sh [address,undefined | thread [tests …]]
 # Needs a C++ compiler with its sanitizers and the project's .venv (or PYTHON); no cmake.
 set -eu
 sanitizers=${1:-address,undefined}
+[ $# -gt 0 ] && shift
+[ $# -gt 0 ] || set -- tests/scan tests/native
 root=$(cd "$(dirname "$0")/.." && pwd)
 python=${PYTHON:-$root/.venv/bin/python}
 compiler=${CXX:-c++}
@@ -11,7 +14,7 @@ trap 'rm -rf "$build"' EXIT
 
 flags="-std=c++17 -fPIC -fvisibility=hidden -ffp-contract=fast -fno-math-errno -fno-trapping-math -Wno-psabi -g -O1
   -fno-omit-frame-pointer -fsanitize=$sanitizers -fno-sanitize-recover=all"
-for source in library check plan pool; do
+for source in library check dlpack plan pool; do
   "$compiler" $flags -c "$root/kernels/$source.cpp" -o "$build/$source.o"
 done
 # Name, bytes of a vector, compiler flags: as in CMakeLists.txt.
@@ -33,4 +36,4 @@ for library in $(echo "$sanitizers" | sed 's/address/asan/; s/undefined/ubsan/; 
 done
 cd "$root"
 LD_PRELOAD=$preload ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 TSAN_OPTIONS=ignore_noninstrumented_modules=1 \
-  QRN_NATIVE="$build/_native.so" "$python" -m pytest -q tests/scan tests/native
+  QRN_NATIVE="$build/_native.so" "$python" -m pytest -q "$@"

@@ -6,8 +6,8 @@
 namespace qrn {
 namespace QRN_VARIANT {
 
-// Vectors in a block: what is summed or carried along for each stays in registers.
-constexpr int kBlockVectors = 4;
+// Most vectors in a block: what is summed or carried along for each stays in registers.
+constexpr int64_t kBlockVectors = 4;
 
 template <class V, class T> QRN_INLINE V get(const T* from) {
   V value;
@@ -38,9 +38,11 @@ template <class T, class V, int Count> struct Columns {
 // a vector go number by number.
 template <class T> struct ColumnBlocks {
   int64_t dim, vectors, count;
-  explicit ColumnBlocks(int64_t dim)
-      : dim(dim), vectors((dim + kLanes<T> - 1) / kLanes<T>),
-        count(dim < kLanes<T> ? dim : (vectors + kBlockVectors - 1) / kBlockVectors) {}
+  // With `narrow`, two or three vectors in a block instead of up to four; one alone would overlap another block.
+  explicit ColumnBlocks(int64_t dim, bool narrow = false) : dim(dim), vectors((dim + kLanes<T> - 1) / kLanes<T>) {
+    count = narrow && vectors > 1 ? vectors / 2 : (vectors + kBlockVectors - 1) / kBlockVectors;
+    if (dim < kLanes<T>) count = dim;
+  }
 
   template <class Body> QRN_INLINE void visit(int64_t block, Body body) const {
     if (dim < kLanes<T>) return body(Columns<T, T, 1>(block, dim));

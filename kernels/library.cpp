@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "check.h"
+#include "dlpack.h"
 #include "plan.h"
 #include "pool.h"
 #include "reader.h"
@@ -68,7 +69,8 @@ ReaderCall with_threads(const ReaderCall& call, const Plan& plan) {
 
 ScanCall with_threads(const ScanCall& call) {
   ScanCall adjusted = call;
-  adjusted.threads = threads_for(8.0 * double(call.batch) * double(call.time) * double(call.dim), call.threads);
+  // A scan waits for memory, so its numbers count for more than their multiplications.
+  adjusted.threads = threads_for(16.0 * double(call.batch) * double(call.time) * double(call.dim), call.threads);
   return adjusted;
 }
 
@@ -114,6 +116,16 @@ QRN_EXPORT int64_t qrn_layout(int which) {
 QRN_EXPORT const char* qrn_message() { return refusal(); }
 
 QRN_EXPORT void qrn_release(void* block) { release_block(block); }
+
+// A vector of uninitialised numbers in memory that is used again when PyTorch gives it back, or null.
+QRN_EXPORT DLManagedTensor* qrn_tensor(int64_t count, int twice) {
+  DLManagedTensor* made = nullptr;
+  guarded(kDone, nullptr, [&] {
+    made = make_tensor(count, twice != 0);
+    return kDone;
+  });
+  return made;
+}
 
 // With `saving`, *saved receives a block for qrn_read_backward, to be given back with qrn_release.
 QRN_EXPORT int qrn_read_forward(const ReaderCall* call, int twice, int saving, void** saved) {

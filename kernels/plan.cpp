@@ -31,14 +31,14 @@ Status OwnedPlan::make(const ReaderCall& call) {
   }
   offset_.push_back(plan_.rows);
 
-  std::vector<int32_t> place(size_t(call.sentences), -1);
+  place_.assign(size_t(call.sentences), -1);
   row_table_.reserve(size_t(plan_.rows));
   for (int64_t example = 0; example < call.batch; ++example) {
     const int64_t length = offset_[size_t(example) + 1] - offset_[size_t(example)];
     for (int64_t t = 0; t < length; ++t) {
       const int64_t sentence = call.stories[example * call.time + t];
       if (sentence < 0 || sentence >= call.sentences) return kBadSentence;
-      int32_t& used = place[size_t(sentence)];
+      int32_t& used = place_[size_t(sentence)];
       if (used < 0) {
         used = int32_t(original_.size());
         original_.push_back(sentence);
@@ -51,6 +51,7 @@ Status OwnedPlan::make(const ReaderCall& call) {
   make_chunks(call);
   plan_.original = original_.data();
   plan_.row_table = row_table_.data();
+  plan_.place = place_.data();
   plan_.offset = offset_.data();
   plan_.group = group_.data();
   plan_.chunk = chunk_.data();

@@ -18,7 +18,7 @@ class OwnedPlan {
 
   Plan plan_;
   std::vector<int64_t> original_, offset_, group_, chunk_;
-  std::vector<int32_t> row_table_;
+  std::vector<int32_t> row_table_, place_;
 };
 
 }  // namespace qrn

@@ -205,7 +205,7 @@ Pool& pool() {
 }
 
 constexpr int64_t kMostMemory = int64_t(1) << 48;  // more than any machine has
-constexpr size_t kHeader = 64, kAlignment = 64, kMostKept = 8;
+constexpr size_t kHeader = 64, kAlignment = 64, kMostKept = 16;
 constexpr size_t kLargePage = size_t(2) << 20;
 constexpr size_t kLarge = 16 * kLargePage;  // rounding up to large pages must not cost much
 
@@ -225,6 +225,17 @@ std::vector<char*>& kept_blocks() {
   return *blocks;
 }
 
+// Asks the system for large pages behind memory that is about to be written for the first time.
+void expect_writes(void* start, size_t bytes) {
+#if defined(MADV_HUGEPAGE)
+  const uintptr_t from = (reinterpret_cast<uintptr_t>(start) + kLargePage - 1) / kLargePage * kLargePage;
+  const uintptr_t to = (reinterpret_cast<uintptr_t>(start) + bytes) / kLargePage * kLargePage;
+  if (from < to) madvise(reinterpret_cast<void*>(from), to - from, MADV_HUGEPAGE);
+#else
+  (void)start, (void)bytes;
+#endif
+}
+
 size_t& size_of(char* block) { return *reinterpret_cast<size_t*>(block); }
 
 }  // namespace
@@ -242,16 +253,6 @@ int64_t checked_product(int64_t a, int64_t b) {
 int64_t checked_sum(int64_t a, int64_t b) {
   if (a < 0 || b < 0 || a > kMostMemory - b) throw std::bad_alloc();
   return a + b;
-}
-
-void expect_writes(void* start, size_t bytes) {
-#if defined(MADV_HUGEPAGE)
-  const uintptr_t from = (reinterpret_cast<uintptr_t>(start) + kLargePage - 1) / kLargePage * kLargePage;
-  const uintptr_t to = (reinterpret_cast<uintptr_t>(start) + bytes) / kLargePage * kLargePage;
-  if (from < to) madvise(reinterpret_cast<void*>(from), to - from, MADV_HUGEPAGE);
-#else
-  (void)start, (void)bytes;
-#endif
 }
 
 void* acquire_block(size_t bytes) {

@@ -29,9 +29,6 @@ int64_t checked_sum(int64_t a, int64_t b);
 void* acquire_block(size_t bytes);
 void release_block(void* block);
 
-// Asks the system for large pages behind memory that is about to be written for the first time.
-void expect_writes(void* start, size_t bytes);
-
 // Owns a block of `count` items for one scope. Always inlined: a copy compiled for one instruction set must not serve another.
 struct Block {
   __attribute__((always_inline)) Block(int64_t count, int64_t item)

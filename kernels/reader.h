@@ -31,6 +31,7 @@ struct Plan {
   int64_t most_rows = 0, most_examples = 0;  // of a group
   const int64_t* original = nullptr;         // sentence number of every used table row
   const int32_t* row_table = nullptr;        // used table row of every row
+  const int32_t* place = nullptr;            // used table row of every sentence, or -1
   const int64_t* offset = nullptr;           // first row of every example, and the end
   const int64_t* group = nullptr;            // first example of every group, and the end: a group is computed together
   const int64_t* chunk = nullptr;            // first group of every chunk, and the end: a chunk has gradient sums of its own
@@ -67,9 +68,9 @@ struct EncoderCall {
 struct ScanCall {
   int64_t batch, time, dim, vector, reverse, threads;
   const int32_t* stop;
-  const int64_t* lengths;
-  const void *z, *v, *initial, *h, *dh;
-  void *out, *dz, *dv, *dinitial;
+  const int64_t* lengths;                 // null: every example has all steps
+  const void *z, *v, *initial, *h, *dh;   // initial null: zeros
+  void *out, *dz, *dv, *dinitial;         // dinitial null: not wanted
 };
 
 struct Kernels {

@@ -53,6 +53,7 @@ template <class T> struct Context {
   const int64_t gate_row;  // numbers per row and gate
   int64_t restart_size;
   T* prepared = nullptr;
+  int64_t distance = 0;  // between the prepared pieces of restarts; 0 where restarts use the same place in turn
 
   Context(const ReaderCall& call, const Plan& plan)
       : call(call), plan(plan), d(call.dim), width(padded<T>(call.dim)), own(call.tied ? 1 : call.layers),
@@ -67,7 +68,19 @@ template <class T> struct Context {
   int64_t own_resets() const { return call.tied ? 1 : call.layers - 1; }
   bool has_resets() const { return call.reset && call.layers > 1; }
 
-  T* table(int64_t restart) const { return prepared + restart * restart_size; }
+  // Whether a task is a whole restart, so that everything it touches stays in its core's cache and nobody waits; with too
+  // few restarts to share out evenly, tasks are smaller. The numbers are the same.
+  bool whole_restarts() const { return call.restarts % call.threads == 0 || call.restarts >= 4 * call.threads; }
+  int64_t places() const { return whole_restarts() ? call.threads : call.restarts; }
+  // This context with memory for the prepared pieces: of all restarts, or of one that a worker reads.
+  Context with_memory(T* memory) const {
+    Context made = *this;
+    made.prepared = memory;
+    made.distance = whole_restarts() ? 0 : restart_size;
+    return made;
+  }
+
+  T* table(int64_t restart) const { return prepared + restart * distance; }
   UnitWeights<T> weights(int64_t restart, int64_t own_index) const {
     Carver<T> carver{table(restart)};
     return carve(carver, own_index);

@@ -288,38 +288,52 @@ template <class T> size_t saved_bytes(const ReaderCall& call, const Plan& plan) 
   return size_t(checked_product(checked_product(layers, context.layer_size()), sizeof(T)));
 }
 
+// The sentences' part of all candidates, for used table rows [from, to).
+template <class T> void sentence_products(const Context<T>& context, int64_t restart, int64_t from, int64_t to) {
+  context.copy_table(restart, from, to);
+  const T* const rows = context.table(restart) + from * context.width;
+  for (int64_t index = 0; index < context.own; ++index) {
+    const UnitWeights<T> weights = context.weights(restart, index);
+    T* const result = weights.sentence_product + from * context.width;
+    const T* const bias = Context<T>::stacked(context.call.candidate_bias, restart) + index * context.d;
+    for (int64_t u = 0; u < to - from; ++u) context.copy_row(bias, result + u * context.width);
+    multiply_packed<T>(to - from, context.d, rows, weights.candidate_sentence, result, context.width, true);
+  }
+}
+
 template <class T> void read_forward(const ReaderCall& call, const Plan& plan, void* saved) {
-  Context<T> context(call, plan);
+  const Context<T> sizes(call, plan);
   Carver<T> counter{nullptr};
-  ForwardScratch<T>(context, saved != nullptr, counter);
-  const int64_t scratch = counter.taken, all = checked_product(call.restarts, context.restart_size);
+  ForwardScratch<T>(sizes, saved != nullptr, counter);
+  const int64_t scratch = counter.taken, all = checked_product(sizes.places(), sizes.restart_size);
   const Block block(checked_sum(all, checked_product(call.threads, scratch)), sizeof(T));
-  context.prepared = static_cast<T*>(block.start);
+  T* const memory = static_cast<T*>(block.start);
+  const int64_t blocks = (plan.used + kTableRows - 1) / kTableRows, groups = plan.groups;
 
-  auto pack = [&](int64_t restart, int64_t) { context.pack_weights(restart, false); };
-  parallel(call, call.restarts, pack);
-
-  const int64_t blocks = (plan.used + kTableRows - 1) / kTableRows;
-  auto product = [&](int64_t task, int64_t) {
-    const int64_t restart = task / blocks, from = task % blocks * kTableRows;
-    const int64_t to = from + kTableRows < plan.used ? from + kTableRows : plan.used;
-    context.copy_table(restart, from, to);
-    const T* const rows = context.table(restart) + from * context.width;
-    for (int64_t index = 0; index < context.own; ++index) {
-      const UnitWeights<T> weights = context.weights(restart, index);
-      T* const result = weights.sentence_product + from * context.width;
-      const T* const bias = Context<T>::stacked(call.candidate_bias, restart) + index * context.d;
-      for (int64_t u = 0; u < to - from; ++u) context.copy_row(bias, result + u * context.width);
-      multiply_packed<T>(to - from, context.d, rows, weights.candidate_sentence, result, context.width, true);
-    }
+  auto product = [&](const Context<T>& context, int64_t restart, int64_t piece) {
+    const int64_t from = piece * kTableRows, to = from + kTableRows < plan.used ? from + kTableRows : plan.used;
+    sentence_products<T>(context, restart, from, to);
   };
-  parallel(call, call.restarts * blocks, product);
-
-  const int64_t groups = plan.groups;
-  auto read = [&](int64_t task, int64_t worker) {
-    read_group<T>(context, task / groups, task % groups, static_cast<T*>(saved), context.prepared + all + worker * scratch);
+  auto read = [&](const Context<T>& context, int64_t restart, int64_t group, int64_t worker) {
+    read_group<T>(context, restart, group, static_cast<T*>(saved), memory + all + worker * scratch);
   };
-  parallel(call, call.restarts * groups, read);
+  if (sizes.whole_restarts()) {
+    auto restart = [&](int64_t restart, int64_t worker) {
+      const Context<T> context = sizes.with_memory(memory + worker * sizes.restart_size);
+      context.pack_weights(restart, false);
+      for (int64_t piece = 0; piece < blocks; ++piece) product(context, restart, piece);
+      for (int64_t group = 0; group < groups && !stopped(call.stop); ++group) read(context, restart, group, worker);
+    };
+    parallel(call, call.restarts, restart);
+    return;
+  }
+  const Context<T> context = sizes.with_memory(memory);
+  auto pack_one = [&](int64_t restart, int64_t) { context.pack_weights(restart, false); };
+  parallel(call, call.restarts, pack_one);
+  auto product_one = [&](int64_t task, int64_t) { product(context, task / blocks, task % blocks); };
+  parallel(call, call.restarts * blocks, product_one);
+  auto read_one = [&](int64_t task, int64_t worker) { read(context, task / groups, task % groups, worker); };
+  parallel(call, call.restarts * groups, read_one);
 }
 
 }  // namespace QRN_VARIANT

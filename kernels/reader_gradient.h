@@ -174,17 +174,28 @@ void group_gradient(const Context<T>& context, const ReaderCall& gradients, int6
     for (int64_t i = 0; i < d; ++i) dquery[e * d + i] = scratch.question_gradient[e * width + i];
 }
 
-// Adds pieces of later chunks, `distance` apart, to the first one's.
-template <class T> void add_chunks(int64_t chunks, int64_t distance, T* first, int64_t count) {
-  for (int64_t c = 1; c < chunks; ++c)
-    for (int64_t i = 0; i < count; ++i) first[i] += first[c * distance + i];
+template <class T> void add_all(T* sum, const T* from, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) sum[i] += from[i];
 }
 
+// Adds pieces of later chunks, `distance` apart, to the first one's.
+template <class T> void add_chunks(int64_t chunks, int64_t distance, T* first, int64_t count) {
+  for (int64_t c = 1; c < chunks; ++c) add_all<T>(first, first + c * distance, count);
+}
+
+// Sentences that no story of the batch names have no gradient.
+template <class T> void clear_unused(const Context<T>& context, const ReaderCall& gradients, int64_t restart) {
+  T* const out = static_cast<T*>(gradients.table.start) + restart * gradients.table.stride;
+  for (int64_t s = 0; context.plan.used < context.call.sentences && s < context.call.sentences; ++s)
+    if (context.plan.place[s] < 0) std::memset(out + s * context.d, 0, size_t(context.d) * sizeof(T));
+}
+
+// `sums` are those of the first of `chunks` chunks still to be added up, here and in weight_gradient.
 // Rows [from, to) of the table's gradient: the gates' part, and the products' part through their weights.
 template <class T>
 void table_gradient(const Context<T>& context, const ReaderCall& gradients, int64_t restart, const ChunkSums<T>& sums,
-                    int64_t from, int64_t to) {
-  const int64_t width = context.width, chunks = context.plan.chunks, count = (to - from) * width;
+                    int64_t chunks, int64_t from, int64_t to) {
+  const int64_t width = context.width, count = (to - from) * width;
   T* const rows = sums.table + from * width;
   add_chunks<T>(chunks, sums.size(), rows, count);
   for (int64_t index = 0; index < context.own; ++index) {
@@ -200,8 +211,8 @@ void table_gradient(const Context<T>& context, const ReaderCall& gradients, int6
 // Rows [from, to) of the gradients of one layer's matrices; the call with from = 0 does its vectors too.
 template <class T>
 void weight_gradient(const Context<T>& context, const ReaderCall& gradients, int64_t restart, int64_t index,
-                     const ChunkSums<T>& sums, int64_t from, int64_t to) {
-  const int64_t width = context.width, d = context.d, chunks = context.plan.chunks, vector = context.call.vector;
+                     const ChunkSums<T>& sums, int64_t chunks, int64_t from, int64_t to) {
+  const int64_t width = context.width, d = context.d, vector = context.call.vector;
   const typename ChunkSums<T>::Unit unit = sums.unit(index);
   auto out = [&](const Stacked& parameter, int64_t place) {
     return static_cast<T*>(parameter.start) + restart * parameter.stride + place;
@@ -240,49 +251,72 @@ void weight_gradient(const Context<T>& context, const ReaderCall& gradients, int
 
 template <class T>
 void read_backward(const ReaderCall& call, const ReaderCall& gradients, const Plan& plan, const void* saved) {
-  Context<T> context(call, plan);
+  const Context<T> sizes(call, plan);
   Carver<T> counter{nullptr};
-  BackwardScratch<T>(context, counter);
-  const int64_t scratch = counter.taken, all = checked_product(call.restarts, context.restart_size);
-  const int64_t sums_size = ChunkSums<T>(context, nullptr).size();
-  const int64_t chunks = plan.chunks, all_sums = checked_product(checked_product(call.restarts, chunks), sums_size);
+  BackwardScratch<T>(sizes, counter);
+  const int64_t scratch = counter.taken, places = sizes.places(), all = checked_product(places, sizes.restart_size);
+  const int64_t sums_size = ChunkSums<T>(sizes, nullptr).size(), chunks = plan.chunks;
+  // A worker that reads a whole restart adds one chunk after the other to the first.
+  const int64_t kept_chunks = sizes.whole_restarts() && chunks > 2 ? 2 : chunks;
+  const int64_t all_sums = checked_product(checked_product(places, kept_chunks), sums_size);
   const Block block(checked_sum(checked_sum(all, all_sums), checked_product(call.threads, scratch)), sizeof(T));
-  context.prepared = static_cast<T*>(block.start);
-  T* const first_sums = context.prepared + all;
+  T* const memory = static_cast<T*>(block.start);
+  T* const first_sums = memory + all;
+  const int64_t blocks = (plan.used + kTableRows - 1) / kTableRows, pieces = (sizes.d + kWeightRows - 1) / kWeightRows;
 
-  auto prepare = [&](int64_t restart, int64_t) {
+  auto prepare = [&](const Context<T>& context, int64_t restart) {
     context.pack_weights(restart, true);
     context.copy_table(restart, 0, plan.used);
+    clear_unused<T>(context, gradients, restart);
   };
-  parallel(call, call.restarts, prepare);
-
-  auto read = [&](int64_t task, int64_t worker) {
-    const int64_t restart = task / chunks, chunk = task % chunks;
-    T* const memory = first_sums + task * sums_size;
-    std::memset(memory, 0, size_t(sums_size) * sizeof(T));
-    const ChunkSums<T> sums(context, memory);
-    for (int64_t group = plan.chunk[chunk]; group < plan.chunk[chunk + 1]; ++group)
+  auto read = [&](const Context<T>& context, int64_t restart, int64_t chunk, T* sums_memory, int64_t worker) {
+    std::memset(sums_memory, 0, size_t(sums_size) * sizeof(T));
+    const ChunkSums<T> sums(context, sums_memory);
+    for (int64_t group = plan.chunk[chunk]; group < plan.chunk[chunk + 1] && !stopped(call.stop); ++group)
       group_gradient<T>(context, gradients, restart, group, static_cast<T*>(const_cast<void*>(saved)), sums,
                         first_sums + all_sums + worker * scratch);
   };
-  parallel(call, call.restarts * chunks, read);
-
-  const int64_t blocks = (plan.used + kTableRows - 1) / kTableRows;
-  auto tables = [&](int64_t task, int64_t) {
-    const int64_t restart = task / blocks, from = task % blocks * kTableRows;
-    const int64_t to = from + kTableRows < plan.used ? from + kTableRows : plan.used;
-    table_gradient<T>(context, gradients, restart, ChunkSums<T>(context, first_sums + restart * chunks * sums_size), from, to);
+  auto tables = [&](const Context<T>& context, int64_t restart, int64_t part, T* sums_memory, int64_t to_add) {
+    const int64_t from = part * kTableRows, to = from + kTableRows < plan.used ? from + kTableRows : plan.used;
+    table_gradient<T>(context, gradients, restart, ChunkSums<T>(context, sums_memory), to_add, from, to);
   };
-  parallel(call, call.restarts * blocks, tables);
-
-  const int64_t pieces = (context.d + kWeightRows - 1) / kWeightRows;
-  auto matrices = [&](int64_t task, int64_t) {
-    const int64_t restart = task / (context.own * pieces), index = task / pieces % context.own;
-    const int64_t from = task % pieces * kWeightRows, to = from + kWeightRows < context.d ? from + kWeightRows : context.d;
-    weight_gradient<T>(context, gradients, restart, index, ChunkSums<T>(context, first_sums + restart * chunks * sums_size),
-                       from, to);
+  auto matrices = [&](const Context<T>& context, int64_t restart, int64_t part, T* sums_memory, int64_t to_add) {
+    const int64_t from = part % pieces * kWeightRows, to = from + kWeightRows < sizes.d ? from + kWeightRows : sizes.d;
+    weight_gradient<T>(context, gradients, restart, part / pieces, ChunkSums<T>(context, sums_memory), to_add, from, to);
   };
-  if (chunks > 0) parallel(call, call.restarts * context.own * pieces, matrices);
+
+  if (sizes.whole_restarts()) {
+    auto restart = [&](int64_t restart, int64_t worker) {
+      const Context<T> context = sizes.with_memory(memory + worker * sizes.restart_size);
+      T* const sums = first_sums + worker * kept_chunks * sums_size;
+      prepare(context, restart);
+      for (int64_t chunk = 0; chunk < chunks && !stopped(call.stop); ++chunk) {
+        read(context, restart, chunk, chunk == 0 ? sums : sums + sums_size, worker);
+        if (chunk > 0) add_all<T>(sums, sums + sums_size, sums_size);
+      }
+      for (int64_t part = 0; part < blocks; ++part) tables(context, restart, part, sums, 1);
+      for (int64_t part = 0; chunks > 0 && part < sizes.own * pieces; ++part) matrices(context, restart, part, sums, 1);
+    };
+    parallel(call, call.restarts, restart);
+    return;
+  }
+  const Context<T> context = sizes.with_memory(memory);
+  auto sums_of = [&](int64_t restart) { return first_sums + restart * chunks * sums_size; };
+  auto prepare_one = [&](int64_t restart, int64_t) { prepare(context, restart); };
+  parallel(call, call.restarts, prepare_one);
+  auto read_one = [&](int64_t task, int64_t worker) {
+    read(context, task / chunks, task % chunks, first_sums + task * sums_size, worker);
+  };
+  parallel(call, call.restarts * chunks, read_one);
+  auto tables_one = [&](int64_t task, int64_t) {
+    tables(context, task / blocks, task % blocks, sums_of(task / blocks), chunks);
+  };
+  parallel(call, call.restarts * blocks, tables_one);
+  const int64_t parts = sizes.own * pieces;
+  auto matrices_one = [&](int64_t task, int64_t) {
+    matrices(context, task / parts, task % parts, sums_of(task / parts), chunks);
+  };
+  if (chunks > 0) parallel(call, call.restarts * parts, matrices_one);
 }
 
 }  // namespace QRN_VARIANT

@@ -1,6 +1,8 @@
 // h_t = (1 - z_t) h_{t-1} + v_t and its gradient, forward or backward in time, for any number of steps.
 #pragma once
 
+#include <type_traits>
+
 #include "columns.h"
 #include "pool.h"
 #include "reader.h"
@@ -11,22 +13,14 @@ namespace QRN_VARIANT {
 // Steps a block goes before the next block of the same rows has its turn, so that rows are still in the cache.
 constexpr int64_t kScanSteps = 64;
 
-// Smaller results lie in memory the allocator uses again: its pages are there already, and asking costs time.
-constexpr size_t kFreshBytes = size_t(32) << 20;
-
-template <class T> void expect_result(void* start, int64_t count) {
-  const size_t bytes = size_t(count) * sizeof(T);
-  if (bytes >= kFreshBytes) expect_writes(start, bytes);
-}
-
-// One example's arrays. Step s of its `length` steps is row first + s * direction.
+// One example's arrays. Step s of its `length` steps is row first + s * direction; `initial` may be null.
 template <class T> struct ScanExample {
   int64_t dim, length, first, direction;
   const T *z, *v, *initial, *h, *dh;
   T *out, *dz, *dv, *dinitial;
 
-  ScanExample(const ScanCall& call, int64_t b) : dim(call.dim) {
-    length = call.lengths[b] < 0 ? 0 : call.lengths[b] > call.time ? call.time : call.lengths[b];
+  ScanExample(const ScanCall& call, int64_t b) : dim(call.dim), length(call.time) {
+    if (call.lengths != nullptr && call.lengths[b] < length) length = call.lengths[b] < 0 ? 0 : call.lengths[b];
     first = call.reverse ? length - 1 : 0;
     direction = call.reverse ? -1 : 1;
     const int64_t at = b * call.time * dim, gate = b * call.time * (call.vector ? dim : 1);
@@ -38,12 +32,31 @@ template <class T> struct ScanExample {
   static T* offset(void* start, int64_t at) { return start == nullptr ? nullptr : static_cast<T*>(start) + at; }
 };
 
+// How the columns of an example are cut. Blocks of one example are independent, so they also feed threads where there
+// are few examples: then they are narrow, but not narrower than two cache lines. It depends on the batch, never on the
+// threads.
+constexpr int64_t kFewExamples = 16;
+template <class T> struct ScanBlocks : ColumnBlocks<T> {
+  explicit ScanBlocks(const ScanCall& call)
+      : ColumnBlocks<T>(call.dim, call.batch < kFewExamples && 2 * QRN_VECTOR_BYTES >= 128) {}
+  // Blocks that are tasks of their own; 1 where whole examples keep all threads busy.
+  int64_t tasks_per_example(const ScanCall& call) const {
+    return call.batch >= 4 * call.threads || call.batch % call.threads == 0 ? 1 : this->count;
+  }
+};
+
+// The first row of a state or gradient that starts from nothing, or goes nowhere.
+template <class V, class T> QRN_INLINE V get_or_zero(const T* from, int64_t at) {
+  return from == nullptr ? V{} : get<V>(from + at);
+}
+
 template <bool Vector, class T, class V, int Count>
 QRN_INLINE void scan_steps(const ScanExample<T>& e, const Columns<T, V, Count>& columns, int64_t from, int64_t to) {
   V state[Count];
   const int64_t before = (e.first + (from - 1) * e.direction) * e.dim;
 #pragma GCC unroll 4
-  for (int j = 0; j < Count; ++j) state[j] = get<V>(from == 0 ? e.initial + columns.at[j] : e.out + before + columns.at[j]);
+  for (int j = 0; j < Count; ++j)
+    state[j] = from == 0 ? get_or_zero<V>(e.initial, columns.at[j]) : get<V>(e.out + before + columns.at[j]);
   for (int64_t s = from; s < to; ++s) {
     const int64_t t = e.first + s * e.direction, row = t * e.dim;
     const V keep = Vector ? V{} : (T(1) - e.z[t]) - V{};
@@ -58,17 +71,13 @@ QRN_INLINE void scan_steps(const ScanExample<T>& e, const Columns<T, V, Count>& 
 
 // Steps [from, to) in falling order; `adjoint` carries the gradient of the state from one call to the next. With
 // scalar gates a block adds its part of dz; blocks come in order, so the sum is always the same.
-template <class T, class V, int Count> QRN_INLINE void clear(const Columns<T, V, Count>& columns, T* row) {
-  for (int j = 0; j < Count; ++j) put<V>(row + columns.at[j], V{});
-}
-
 template <bool Vector, class T, class V, int Count>
 QRN_INLINE void scan_gradient_steps(const ScanExample<T>& e, const Columns<T, V, Count>& columns, int64_t from, int64_t to,
                                     bool first_block, T* adjoint, T* dz) {
   V carried[Count];
 #pragma GCC unroll 4
-  for (int j = 0; j < Count; ++j) carried[j] = get<V>(adjoint + columns.at[j]);
-  for (int64_t s = to - 1; s >= from; --s) {
+  for (int j = 0; j < Count; ++j) carried[j] = to == e.length ? V{} : get<V>(adjoint + columns.at[j]);
+  auto step = [&](int64_t s, auto has_before) {
     const int64_t t = e.first + s * e.direction, row = t * e.dim;
     const T* const before = s == 0 ? e.initial : e.h + row - e.direction * e.dim;
     const V keep = Vector ? V{} : (T(1) - e.z[t]) - V{};
@@ -77,7 +86,7 @@ QRN_INLINE void scan_gradient_steps(const ScanExample<T>& e, const Columns<T, V,
     for (int j = 0; j < Count; ++j) {
       const int64_t at = row + columns.at[j];
       const V gradient = carried[j] + get<V>(e.dh + at);
-      const V lost = gradient * get<V>(before + columns.at[j]);
+      const V lost = decltype(has_before)::value ? gradient * get<V>(before + columns.at[j]) : V{};
       put<V>(e.dv + at, gradient);
       if (Vector) {
         put<V>(e.dz + at, -lost);
@@ -88,21 +97,22 @@ QRN_INLINE void scan_gradient_steps(const ScanExample<T>& e, const Columns<T, V,
       }
     }
     if (!Vector) dz[t] = first_block ? -sum_lanes(sum) : dz[t] - sum_lanes(sum);
-  }
+  };
+  for (int64_t s = to - 1; s >= from && s > 0; --s) step(s, std::true_type{});
+  if (from == 0) e.initial == nullptr ? step(0, std::false_type{}) : step(0, std::true_type{});
 #pragma GCC unroll 4
   for (int j = 0; j < Count; ++j) put<V>(adjoint + columns.at[j], carried[j]);
 }
 
 // One task is an example, or one block of it where there are fewer examples than threads; the numbers are the same.
 template <class T, bool Vector> void scan_forward_with(const ScanCall& call) {
-  const ColumnBlocks<T> blocks(call.dim);
-  const int64_t split = call.batch >= call.threads ? 1 : blocks.count;
-  expect_result<T>(call.out, call.batch * call.time * call.dim);
+  const ScanBlocks<T> blocks(call);
+  const int64_t split = blocks.tasks_per_example(call);
   auto run = [&](int64_t task, int64_t) {
     const ScanExample<T> e(call, task / split);
     const int64_t first = split == 1 ? 0 : task % split, last = split == 1 ? blocks.count : first + 1;
     if (first == 0) std::memset(e.out + e.length * e.dim, 0, size_t((call.time - e.length) * e.dim) * sizeof(T));
-    for (int64_t from = 0; from < e.length; from += kScanSteps) {
+    for (int64_t from = 0; from < e.length && !stopped(call.stop); from += kScanSteps) {
       const int64_t to = from + kScanSteps < e.length ? from + kScanSteps : e.length;
       for (int64_t block = first; block < last; ++block)
         blocks.visit(block, [&](const auto& columns) { scan_steps<Vector>(e, columns, from, to); });
@@ -112,30 +122,30 @@ template <class T, bool Vector> void scan_forward_with(const ScanCall& call) {
 }
 
 template <class T, bool Vector> void scan_backward_with(const ScanCall& call) {
-  const ColumnBlocks<T> blocks(call.dim);
-  const int64_t split = call.batch >= call.threads ? 1 : blocks.count, gates = call.batch * call.time;
-  // Parts of dz by block, where blocks run side by side and share scalar gates.
+  const ScanBlocks<T> blocks(call);
+  const int64_t split = blocks.tasks_per_example(call), gates = call.batch * call.time;
+  // Parts of dz by block, where blocks run side by side and share scalar gates; and a row for the gradient of a state.
   const bool parts = !Vector && split > 1;
-  const Block memory(parts ? checked_product(split, gates) : 1, sizeof(T));
-  expect_result<T>(call.dv, gates * call.dim);
-  expect_result<T>(call.dz, gates * (Vector ? call.dim : 1));
-  auto run = [&](int64_t task, int64_t) {
+  const int64_t parts_size = parts ? checked_product(split, gates) : 0;
+  const Block memory(checked_sum(parts_size, checked_product(call.threads, call.dim)), sizeof(T));
+  T* const part = static_cast<T*>(memory.start);
+  auto run = [&](int64_t task, int64_t worker) {
     const int64_t b = task / split;
     const ScanExample<T> e(call, b);
     const int64_t first = split == 1 ? 0 : task % split, last = split == 1 ? blocks.count : first + 1;
-    T* const dz = parts ? static_cast<T*>(memory.start) + first * gates + b * call.time : e.dz;
+    T* const dz = parts ? part + first * gates + b * call.time : e.dz;
+    T* const adjoint = e.dinitial != nullptr ? e.dinitial : part + parts_size + worker * call.dim;
     if (first == 0) {
       const int64_t after = call.time - e.length, gate = Vector ? e.dim : 1;
       std::memset(e.dv + e.length * e.dim, 0, size_t(after * e.dim) * sizeof(T));
       std::memset(e.dz + e.length * gate, 0, size_t(after * gate) * sizeof(T));
+      if (e.length == 0) std::memset(adjoint, 0, size_t(e.dim) * sizeof(T));
     }
-    for (int64_t block = first; block < last; ++block)
-      blocks.visit(block, [&](const auto& columns) { clear(columns, e.dinitial); });
-    for (int64_t to = e.length; to > 0; to -= kScanSteps) {
+    for (int64_t to = e.length; to > 0 && !stopped(call.stop); to -= kScanSteps) {
       const int64_t from = to > kScanSteps ? to - kScanSteps : 0;
       for (int64_t block = first; block < last; ++block)
         blocks.visit(block, [&](const auto& columns) {
-          scan_gradient_steps<Vector>(e, columns, from, to, parts || block == 0, e.dinitial, dz);
+          scan_gradient_steps<Vector>(e, columns, from, to, parts || block == 0, adjoint, dz);
         });
     }
   };
@@ -143,10 +153,10 @@ template <class T, bool Vector> void scan_backward_with(const ScanCall& call) {
   if (parts)
     for (int64_t b = 0; b < call.batch; ++b) {
       const ScanExample<T> e(call, b);
-      const T* const part = static_cast<const T*>(memory.start) + b * call.time;
       for (int64_t t = 0; t < e.length; ++t) {
-        T sum = part[t];
-        for (int64_t block = 1; block < split; ++block) sum += part[block * gates + t];
+        const T* const here = part + b * call.time + t;
+        T sum = here[0];
+        for (int64_t block = 1; block < split; ++block) sum += here[block * gates];
         e.dz[t] = sum;
       }
     }

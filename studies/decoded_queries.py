@@ -13,26 +13,24 @@ from __future__ import annotations
 import argparse
 import json
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 
-from query_reduction.config import preset
-from query_reduction.data.encoding import encode_stories
 from query_reduction.data.stories import Story
 from query_reduction.data.vocabulary import split_words
 from query_reduction.files import write_atomically
 from query_reduction.native.threads import use_threads
+from query_reduction.networks.contributions import LayerGates
 from query_reduction.networks.decoder import decode
-from query_reduction.networks.qrn import LayerTrace
+from query_reduction.networks.qrn import QueryReductionNetwork
 from query_reduction.provenance import provenance
-from query_reduction.tasks.answers import evaluate
 from query_reduction.tasks.sources import load_parts
 from query_reduction.training.checkpoint import SavedModel
-from query_reduction.training.run import Run, RunSettings
+from query_reduction.training.run import Run
+from query_reduction.training.setup import setup
 
 
 def main() -> None:
@@ -59,9 +57,7 @@ def main() -> None:
 def train(data: str, tasks: str, decoding: bool, restarts: int, seed: int) -> dict[str, Any]:
     """Train, choose on development, and measure the chosen restart and all of them."""
     parts = load_parts(data, tasks)
-    model, recipe = preset("original", "2r")
-    recipe = replace(recipe, restarts=restarts, seed=seed)
-    run = Run(parts, RunSettings(replace(model, decode_questions=decoding), recipe, None))
+    run = Run(parts, setup("2r", changes={"decode_questions": decoding, "restarts": restarts, "seed": seed}))
     run.train()
     stories = [story for story in parts.test if story.task == "2"]
     rows = [measure(run.model(restart), stories) for restart in run.trainer.restarts]
@@ -86,14 +82,15 @@ def train(data: str, tasks: str, decoding: bool, restarts: int, seed: int) -> di
 @torch.inference_mode()
 def measure(model: SavedModel, stories: list[Story]) -> dict[str, Any]:
     """Error, recovered questions and named people of one model on test questions of task 2, in percent."""
-    network = model.network()
-    vocabulary = model.vocabulary
-    questions = encode_stories(stories, vocabulary, model.config.memory)
-    result: dict[str, Any] = {"test_error": round(float(evaluate(network, questions).error[0]), 3)}
-    if not model.config.decode_questions:
+    network, task = model.network(), model.task
+    assert isinstance(network, QueryReductionNetwork)
+    vocabulary = task.vocabulary
+    result: dict[str, Any] = {"test_error": round(task.score([network], stories)[0].error, 3)}
+    if not network.config.decode_questions:
         return result
+    questions = task.encode(stories)
     batch = questions.batch(np.arange(len(questions)))
-    layers: list[LayerTrace] = []
+    layers: list[LayerGates] = []
     table = network.encode(batch.words)
     query = table[:, batch.questions.long()]
     network.read(table, query, batch.stories, batch.lengths, layers)

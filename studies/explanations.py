@@ -18,6 +18,7 @@ from query_reduction.files import write_atomically
 from query_reduction.provenance import provenance
 from query_reduction.ready import find_model
 from query_reduction.tasks.sources import load_parts
+from query_reduction.tasks.stories import StoryTask
 from query_reduction.training.checkpoint import load_model
 from query_reduction.worlds import TASKS
 
@@ -32,8 +33,9 @@ def main() -> None:
     tasks: dict[str, Any] = {}
     for task in map(str, TASKS):
         saved = load_model(find_model(f"task{task}"))
+        assert isinstance(saved.task, StoryTask)
         parts = load_parts(chosen.data, task)
-        scored = score_explanations(saved.network(), saved.vocabulary, parts.test)[task]
+        scored = score_explanations(saved.network(), saved.task, parts.test)[task]
         tasks[task] = {**scored, "data_sha256": parts.checksum()}
     result = {"what": "contributions of ready models against supporting facts", "tasks": tasks, **provenance()}
     write_atomically(RESULTS / "explanations.json", json.dumps(result, indent=1) + "\n")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from pathlib import Path
 
 # As the command line does, and before PyTorch is loaded.
@@ -23,14 +22,16 @@ settings.load_profile("patient")
 
 REAL_DATA = Path(__file__).parents[2] / "shared" / "data"
 
-# Shapes are types: every call into the network is checked in tests and costs nothing elsewhere.
-with install_import_hook("query_reduction.networks.qrn", "beartype.beartype"):
-    import query_reduction.networks.qrn  # noqa: F401
+# Shapes are types: every call into the networks is checked in tests and costs nothing elsewhere.
+with install_import_hook(["query_reduction.networks", "query_reduction.data.batch"], "shape_checks.check"):
+    from query_reduction.networks.registry import kinds
 
-from query_reduction.config import preset
+    kinds()
+
 from query_reduction.tasks.dialog_sources import generated_dialogs
 from query_reduction.training.checkpoint import save_model
-from query_reduction.training.run import Run, RunSettings
+from query_reduction.training.run import Run
+from query_reduction.training.setup import setup
 from query_reduction.worlds.dialogs import knowledge_rows
 
 
@@ -61,9 +62,8 @@ def story_file(tmp_path: Path) -> Path:
 @pytest.fixture(scope="session")
 def booking_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A model that has learned to book a table from generated dialogs; places of the other continents are new to it."""
-    model, recipe = preset("dialog", "2rc")
-    recipe = replace(recipe, restarts=2, max_epochs=14, evaluate_every=2, seed=1)
-    run = Run(generated_dialogs([5], 120, 0), RunSettings(model, recipe, None))
+    changes = {"restarts": 2, "max_epochs": 14, "evaluate_every": 2, "seed": 1}
+    run = Run(generated_dialogs([5], 120, 0), setup("2rc", kind="dialogs", changes=changes))
     assert run.train()
     path = tmp_path_factory.mktemp("models") / "booking.safetensors"
     save_model(path, run.model(run.best()))

@@ -61,8 +61,8 @@ _HOME = {
 
 def __getattr__(name: str) -> Any:
     if name == "scan":
-        # The function, which has the name of its package.
-        return import_module("query_reduction.scan").scan
+        # The package, which can be called like the function of its name.
+        return import_module("query_reduction.scan")
     if name not in _HOME:
         raise AttributeError(f"module 'query_reduction' has no attribute {name!r}")
     return getattr(import_module(_HOME[name]), name)

@@ -95,10 +95,13 @@ class StoryModel(Model):
             _check(story, question)
         return self.task.answer(self.network, asked)
 
-    def explain(self, story: str | Sequence[str], question: str) -> Trace:
-        """What the network did at every sentence: gates, reduced queries and contributions. Notebooks draw it."""
+    def explain(self, story: str | Sequence[str], question: str, *, endings: bool = True) -> Trace:
+        """What the network did at every sentence: gates, reduced queries and contributions. Notebooks draw it.
+
+        With ``endings`` the story is also read up to each sentence, for the answers it would have had there.
+        """
         _check(story, question)
-        return trace_story(self.network, self.task, story, question)
+        return trace_story(self.network, self.task, story, question, endings=endings)
 
 
 class DialogModel(Model):

@@ -6,7 +6,7 @@ noticed before anything is allocated, and the message names the setting.
 
 from __future__ import annotations
 
-import math
+import sys
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, fields, replace
 from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
@@ -81,7 +81,8 @@ def _check_value(name: str, value: Any, kind: Any) -> None:
         return
     expected = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}.get(base)
     fits = isinstance(value, (int, float) if base is float else base) and (base is bool or not isinstance(value, bool))
-    fits = fits and not (base is float and not math.isfinite(value))
+    # Neither NaN nor infinite, nor a whole number too large for a float.
+    fits = fits and not (base is float and not abs(value) <= sys.float_info.max)
     if not fits or (limits is not None and not limits.low <= value <= limits.high):
         within = f" from {limits.low:g} to {limits.high:g}" if limits else ""
         raise InputError(f"{name} must be {expected}{within}, not {_shown(value)}")

@@ -7,7 +7,7 @@ import select
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -17,8 +17,9 @@ from query_reduction.cli import main
 from query_reduction.conversation import Session
 from query_reduction.data.dialog import read_dialogs
 from query_reduction.data.knowledge import KnowledgeBase
-from query_reduction.tasks.responder import Responder
-from query_reduction.training.checkpoint import load_model
+from query_reduction.data.stories import Question, Story
+from query_reduction.model import DialogModel, load
+from query_reduction.tasks import mentions
 
 PROMPT = "you: "
 
@@ -86,6 +87,12 @@ def wishes_with_choice(knowledge: KnowledgeBase) -> tuple[dict[str, str], list[s
     raise AssertionError("no such wishes")
 
 
+def dialog_model(path: Path) -> DialogModel:
+    model = load(path)
+    assert isinstance(model, DialogModel)
+    return model
+
+
 def test_a_table_is_booked_in_a_terminal(booking_model: Path, knowledge_file: Path, tmp_path: Path) -> None:
     wishes, places = wishes_with_choice(KnowledgeBase.read(knowledge_file))
     saved = tmp_path / "saved.txt"
@@ -107,6 +114,8 @@ def test_a_table_is_booked_in_a_terminal(booking_model: Path, knowledge_file: Pa
         assert chat.say("do you have its phone number") == [f"here it is {places[1]}_phone"]
         assert "contributed" in chat.show("/why")
         assert "saved as" in chat.show(f"/save {saved}")
+        for nowhere in (saved / "in" / "a" / "file", saved.parent, "/", "."):
+            assert "cannot write" in chat.show(f"/save {nowhere}")
         assert "no command" in chat.show("/nonsense")
         assert chat.say("gobbledygook ŝŝ 漢字")
         assert chat.say("")
@@ -121,13 +130,10 @@ def test_a_table_is_booked_in_a_terminal(booking_model: Path, knowledge_file: Pa
 
 
 def test_the_session_tells_when_nothing_is_found(booking_model: Path) -> None:
-    saved = load_model(booking_model)
-    assert saved.preparation is not None
-    session = Session(
-        Responder(saved.network(), saved.vocabulary, saved.preparation), KnowledgeBase((("a", "R_x", "b"),))
-    )
+    session = Session(dialog_model(booking_model), KnowledgeBase((("a", "R_x", "b"),)))
     for text in ("hi", "can you book a table in rome for two in a cheap price range with french food"):
-        said = list(session.say(text))
+        said = [one for one in session.say(text) if one.response is not None]
+    assert said[-1].response is not None
     assert said[-1].response.text == "api_call french rome two cheap"
     assert said[-1].rows == ()
     assert all("<" not in answer.answer for answer in session.questions)
@@ -143,21 +149,22 @@ def test_a_knowledge_base_of_ones_own(booking_model: Path, tmp_path: Path) -> No
     ]
     path.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
     knowledge = KnowledgeBase.read(path)
-    saved = load_model(booking_model)
-    assert saved.preparation is not None
-    preparation = saved.preparation.with_knowledge(knowledge.rows)
-    session = Session(Responder(saved.network(), saved.vocabulary, preparation), knowledge)
+    session = Session(dialog_model(booking_model).with_knowledge(knowledge.rows), knowledge)
     for text in ("hello", "can you book a table in utopia_planitia for two in a cheap price range with martian food"):
-        said = [one.response.text for one in session.say(text)]
+        said = [one.response.text for one in session.say(text) if one.response is not None]
     assert said[-2:] == ["api_call martian utopia_planitia two cheap", "what do you think of this option: two_moons"]
 
 
 def test_evaluation_has_all_measures(booking_model: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     assert main(["evaluate", str(booking_model), "--data", "generated-dialog", "--task", "4", "--json"]) == 0
-    scores = json.loads(capsys.readouterr().out)["responses"]
-    assert set(scores) == {"test", "unseen names"}
-    assert set(scores["test"]) == {"exact_match", "per_slot", "per_dialog", "responses", "dialogs"}
+    result = json.loads(capsys.readouterr().out)
+    assert set(result["errors"]) == {"exact match", "per slot", "per dialog"}
+    for rows in result["errors"].values():
+        assert set(rows) == {"4", "4-OOV"}
+    assert result["error"] == result["errors"]["exact match"]["4"]
+    assert result["questions"] > 0
     assert main(["evaluate", str(booking_model), "--data", "generated", "--task", "1"]) == 1
+    assert "holds stories, but" in capsys.readouterr().err.replace("\n", " ")
     assert main(["chat", str(tmp_path / "nothing")]) == 1
 
 
@@ -166,3 +173,37 @@ def test_a_story_model_does_not_chat(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert main(["train", "--task", "1", *arguments]) == 0
     assert main(["chat", str(tmp_path / "run")]) == 1
     assert "qrn ask" in capsys.readouterr().err
+
+
+def test_each_turn_reads_the_dialog_once(booking_model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    session = Session(dialog_model(booking_model), KnowledgeBase(()))
+    read: list[int] = []
+    follow = mentions.follow
+
+    def counted(dialog: Story, known: Sequence[mentions.Lexicon]) -> Iterator[tuple[Question, mentions.MentionLog]]:
+        read.append(len(dialog.questions))
+        return follow(dialog, known)
+
+    monkeypatch.setattr("query_reduction.tasks.copying.follow", counted)
+    said = [list(session.say(text)) for text in ("hi", "may i have a table in hanoi")]
+    turns = sum(map(len, said))
+    assert read == list(range(1, turns + 1))
+
+
+def test_dialogs_of_ones_own_are_evaluated_whatever_the_file_is_called(
+    booking_model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    own = tmp_path / "own.txt"
+    own.write_text("1 hi\thello what can i help you with today\n")
+    assert main(["evaluate", str(booking_model), "--data", str(own), "--json"]) == 0
+    result = json.loads(capsys.readouterr().out)
+    assert (result["questions"], result["error"]) == (1, 0)
+    assert main(["evaluate", str(booking_model), "--data", str(own), "--task", "1"]) == 1
+    assert "task has no effect on" in capsys.readouterr().err
+
+
+def test_a_story_model_is_not_evaluated_on_dialogs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    own = tmp_path / "own.jsonl"
+    own.write_text('{"turns": [{"user": "hi", "system": "hello"}]}\n')
+    assert main(["evaluate", "task1", "--data", str(own)]) == 1
+    assert "holds dialogs, but task1 was trained on stories" in capsys.readouterr().err.replace("\n", " ")

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +17,11 @@ import pytest
 from query_reduction import worlds
 from query_reduction.cli import VERBS, main
 from query_reduction.data.jsonl import format_stories
+from query_reduction.explain import trace as explain_trace
+from query_reduction.networks.qrn import QueryReductionNetwork
+from query_reduction.tasks import stories as story_task
 
-QUICK = ["--restarts", "2", "--max-epochs", "4", "--evaluate-every", "2", "--variant", "2r8"]
+QUICK = ["--restarts", "2", "--max-epochs", "4", "--evaluate-every", "2", "--network", "2r8"]
 
 
 def qrn(*arguments: str) -> list[str]:
@@ -95,6 +99,11 @@ def test_train_result(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Non
     arguments = ("train", "--task", "1", "--questions", "100", "--out", str(tmp_path / "run"), *QUICK)
     result = run_json(capsys, *arguments)
     assert {"test_error", "test_error_mean", "test_error_std", "seconds"} <= result.keys()
+    assert result["test_errors"] == {"answer": {"1": result["test_error"]}}
+    assert result["network"] == "2r8"
+    assert result["settings"]["network"]["dimension"] == 8
+    assert result["settings"]["task"] == {"kind": "stories", "memory": 50, "vocabulary": "train"}
+    assert result["settings"]["recipe"]["max_epochs"] == 4
     assert len(result["restarts"]) == 2
     stored = json.loads((tmp_path / "run" / "result.json").read_text())
     assert stored["test_error"] == result["test_error"]
@@ -102,6 +111,28 @@ def test_train_result(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Non
     points = [json.loads(line) for line in (tmp_path / "run" / "curves.jsonl").read_text().splitlines()]
     assert {(p["restart"], p["epoch"]) for p in points} == {(r, e) for r in range(2) for e in (2, 4)}
     assert "finished run" in one_line_error(capsys, *arguments)
+
+
+def test_task_has_no_effect_on_ones_own_file(capsys: pytest.CaptureFixture[str], model: Path, tmp_path: Path) -> None:
+    own = tmp_path / "own.jsonl"
+    own.write_text("".join(format_stories(worlds.generate(1, 20))))
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "train.jsonl").write_text(own.read_text())
+    for data in (own, tmp_path / "folder"):
+        said = one_line_error(capsys, "train", "--data", str(data), "--task", "1", *QUICK)
+        assert said.startswith(f"qrn train: task has no effect on {data}")
+    assert "task has no effect on" in one_line_error(capsys, "evaluate", str(model), "--data", str(own), "--task", "1")
+
+
+def test_switches(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    options = ("--decode-questions", "--tied", "no", "--reset-gate", "yes", "--questions", "50", *QUICK)
+    network = run_json(capsys, "train", "--task", "1", "--out", str(tmp_path), *options)["settings"]["network"]
+    assert (network["decode_questions"], network["tied"], network["reset_gate"]) == (True, False, True)
+    assert network["vector_gates"] is False  # not given: as the name says
+    with pytest.raises(SystemExit) as exit_code:
+        main(["train", "--tied", "maybe"])
+    assert exit_code.value.code == 2
+    assert "yes or no, not maybe" in "".join(capsys.readouterr())
 
 
 def test_new_folder_each_time(
@@ -141,6 +172,31 @@ def test_ask(capsys: pytest.CaptureFixture[str], model: Path, tmp_path: Path) ->
     assert "z¹" in out
 
 
+@pytest.mark.parametrize(("options", "traces", "encodings"), [([], 1, 1), (["--json"], 1, 2), (["--no-gates"], 0, 1)])
+def test_ask_reads_the_story_once(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: list[str], traces: int, encodings: int
+) -> None:
+    """One pass gives answer and gates; only the answers at earlier endings, which JSON has, need another."""
+    story = tmp_path / "story.txt"
+    story.write_text("Mary went to the garden.\n")
+    calls: Counter[str] = Counter()
+
+    def count(owner: object, name: str, label: str) -> None:
+        wrapped = getattr(owner, name)
+
+        def counted(*arguments: Any, **named: Any) -> Any:
+            calls[label] += 1
+            return wrapped(*arguments, **named)
+
+        monkeypatch.setattr(owner, name, counted)
+
+    count(QueryReductionNetwork, "trace", "trace")
+    count(explain_trace, "encode_stories", "encode")
+    count(story_task, "encode_stories", "encode")
+    assert main(["ask", str(model), "--story", str(story), "--question", "Where is Mary?", *options]) == 0
+    assert (calls["trace"], calls["encode"]) == (traces, encodings)
+
+
 def test_ask_about_a_story_on_standard_input(model: Path) -> None:
     command = qrn("ask", str(model), "--question", "Where is Mary?", "--json")
     done = subprocess.run(command, input="Mary went to the garden.\n", capture_output=True, text=True, check=True)
@@ -153,9 +209,13 @@ def test_ask_about_a_story_on_standard_input(model: Path) -> None:
         (("train", "--data", "no/such/place"), "no data at 'no/such/place'"),
         (("train", "--task", "21"), "tasks go from 1 to 20"),
         (("train", "--task", "two"), "no task 'two'"),
-        (("train", "--variant", "2x"), "no variant '2x'"),
-        (("train", "--preset", "papr"), "no preset 'papr'"),
-        (("train", "--batch", "0"), "--batch must be above 0"),
+        (("train", "--network", "2x"), "no network '2x'"),
+        (("train", "--network", "2rc"), "'c' is for dialogs and has no effect on stories"),
+        (("train", "--recipe", "papr"), "no recipe 'papr'"),
+        (("train", "--batch", "0"), "batch must be a whole number from 1 to 100000, not 0"),
+        (("train", "--learning-rate", "nan"), "learning_rate must be a number from 1e-09 to 1000, not nan"),
+        (("train", "--marks", "speaker"), "marks has no effect on stories"),
+        (("train", "--network", "gru", "--tied", "no"), "tied has no effect on network gru"),
         (("evaluate", "no/such/model"), "no such file"),
         (("ask", "no/such/model"), "no such file"),
         (("data", "check", "no/such/file"), "no file or folder"),
@@ -227,7 +287,7 @@ def test_killed_run_resumes_to_the_same_numbers(tmp_path: Path) -> None:
         "60",
         "--patience",
         "0",
-        "--variant",
+        "--network",
         "2r20",
     ]
     whole = subprocess.run(
@@ -244,8 +304,9 @@ def test_killed_run_resumes_to_the_same_numbers(tmp_path: Path) -> None:
         process.wait()
     assert not (tmp_path / "killed" / "result.json").exists(), "the run ended before it could be killed"
     killed = subprocess.run(command, capture_output=True, text=True, check=True)
-    one, other = json.loads(whole.stdout), json.loads(killed.stdout)
-    assert one["restarts"] == other["restarts"]
+    one, other = (json.loads(run.stdout)["restarts"] for run in (whole, killed))
+    assert all(restart.pop("seconds") > 0 for restart in (*one, *other))
+    assert one == other
     weights = [(tmp_path / name / "curves.jsonl").read_text() for name in ("whole", "killed")]
     assert weights[0] == weights[1]
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from written_turns import FIRST, NOTHING_FITS, SECOND, Written
 
 from query_reduction import load
 from query_reduction.conversation import Said, Session
 from query_reduction.data.knowledge import KnowledgeBase
 from query_reduction.model import DialogModel
-from tests.cli.written_turns import FIRST, NOTHING_FITS, SECOND, Written
 
 UPDATE = "anything else to update"
 OFFER = "what do you think of this option: "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
@@ -75,6 +76,8 @@ def test_published_stories_stay_as_they_are_and_are_found_again(real_babi: Path)
             assert split_sentences(" ".join(story.sentences).lower()) == [s.lower() for s in story.sentences]
 
 
-def test_a_long_text_takes_time_in_proportion() -> None:
-    assert len(split_sentences("Mary went home. " * 200_000)) == 200_000
-    assert len(split_sentences("J. " * 200_000)) == 1
+@pytest.mark.parametrize("piece", ["Mary went home. ", "J. ", "J.\t", "(. ", "e.g. ", "x", ". ", ".", ".'", "。", "'"])
+def test_a_long_text_takes_time_in_proportion(piece: str) -> None:
+    begun = time.process_time()
+    assert len(split_sentences(piece * 100_000)) in (1, 50_000, 100_000)
+    assert time.process_time() - begun < 5

@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from query_reduction import config, worlds
+from query_reduction import worlds
 from query_reduction.cli import main
 from query_reduction.data.babi import format_stories
 from query_reduction.errors import InputError
 from query_reduction.experiments import figures
+from query_reduction.experiments.plan import RECIPES, Variation
 from query_reduction.experiments.published import FigureSource, PublishedFigure, published
 
 WHOLE = [figure for figure in published().figures if figure.source is None]
@@ -35,9 +36,9 @@ def small_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_command_reads_the_paper_s_own_stories(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    model, recipe = config.PRESETS["original"]
-    quick = replace(recipe, batch=8, max_epochs=2, evaluate_every=2)
-    monkeypatch.setitem(config.PRESETS, "original", (model, quick))
+    monkeypatch.setitem(
+        RECIPES, "original", Variation("quick", changes={"batch": 8, "max_epochs": 2, "evaluate_every": 2})
+    )
     monkeypatch.setattr(figures, "published", lambda: replace(published(), figures=tuple(WHOLE)))
     command = ["reproduce", "figures", "--restarts", "1", "--data", "data", "--json"]
     assert main(command) == 0

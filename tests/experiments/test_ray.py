@@ -13,7 +13,7 @@ from query_reduction.cli import main
 from query_reduction.experiments.ray_engine import RayEngine
 from query_reduction.experiments.store import ResultStore
 from query_reduction.experiments.sweep import Job, Sweep
-from query_reduction.experiments.trials import RestartResult, run_trial
+from query_reduction.experiments.trials import Done, run_trial
 
 from .conftest import small_parts, small_setting
 
@@ -58,10 +58,10 @@ def test_a_node_dies_and_nothing_is_lost(
     assert killed[0] < 4
     assert len(sweep.retries) == 1
     for job in jobs:
-        expected = [m for m in run_trial(job.trial, small_parts(), None) if isinstance(m, RestartResult)]
+        expected = [one.result for one in run_trial(job.trial, small_parts(), None) if isinstance(one, Done)]
         found = store.find(small_setting(job.trial.setting.task, epochs=EPOCHS))
         assert found is not None
-        got = found.of_code(job.origin.probe)
+        got = found.of_code(job.origin.fingerprint)
         assert [got[entry.restart].dev_loss for entry in expected] == pytest.approx([e.dev_loss for e in expected])
     assert not list((tmp_path / "unfinished").glob("*/state.safetensors"))
 
@@ -84,7 +84,7 @@ def test_stopped_politely_states_stay(store: ResultStore, make_jobs: Callable[..
 
 def test_the_command_on_a_cluster_of_its_own(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("ray", reason="Ray is not installed: pip install 'query-reduction[cluster]'")
-    command = ["reproduce", "qa-1k", "--preset", "quick", "--tasks", "1-2", "--variants", "1r", "--restarts", "2"]
+    command = ["reproduce", "qa-1k", "--recipe", "quick", "--tasks", "1-2", "--variants", "1r", "--restarts", "2"]
     assert main([*command, "--data", "data", "--engine", "ray", "--workers", "2", "--json"]) == 0
     cells = json.loads(capsys.readouterr().out)["columns"][0]["measured"]
     assert {row: cell["restarts"] for row, cell in cells.items()} == {"1": 2, "2": 2}
@@ -92,6 +92,6 @@ def test_the_command_on_a_cluster_of_its_own(place: Path, capsys: pytest.Capture
 
 def test_no_cluster_there(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("ray", reason="Ray is not installed: pip install 'query-reduction[cluster]'")
-    command = ["reproduce", "qa-1k", "--preset", "quick", "--tasks", "1", "--variants", "1r", "--data", "data"]
+    command = ["reproduce", "qa-1k", "--recipe", "quick", "--tasks", "1", "--variants", "1r", "--data", "data"]
     assert main([*command, "--engine", "ray", "--address", "127.0.0.1:1"]) == 1
     assert "no Ray cluster at 127.0.0.1:1" in capsys.readouterr().err

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -14,9 +12,9 @@ from query_reduction.errors import InputError
 from query_reduction.experiments.plan import EXPERIMENTS
 from query_reduction.experiments.readme import fill_readme
 from query_reduction.experiments.store import ResultStore
-from query_reduction.experiments.trials import Setting
 
-from .conftest import origin, result
+from .conftest import record, result
+from .test_tables import setting_of
 
 ROOT = Path(__file__).parents[2]
 MARKED = "before\n<!-- table:{0} -->\nold\n<!-- /table:{0} -->\nafter\n"
@@ -25,40 +23,49 @@ MARKED = "before\n<!-- table:{0} -->\nold\n<!-- /table:{0} -->\nafter\n"
 def test_the_readme_is_as_results_say() -> None:
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     assert fill_readme(text, ResultStore(ROOT / "results" / "store")) == text, (
-        "make it anew with  qrn reproduce qa-1k --report-only --readme README.md"
+        "fill it again with  qrn reproduce qa-1k --report-only --readme README.md"
     )
 
 
 def test_a_table_is_put_between_the_marks(store: ResultStore) -> None:
     experiment = EXPERIMENTS["qa-10k"]
-    model, recipe = experiment.settings(experiment.columns[0])
-    for task, error in (("1", 4.0), ("3", 8.0)):
+    for task in experiment.tasks:
         note = "task 3: trained on other questions, too" if task == "3" else ""
         for number in range(2):
-            entry = replace(result(number, 0.0, float(number)), errors={"answer": {task: error + number}})
-            store.add(Setting("qa-10k", "2r", task, model, recipe, task, data_note=note), entry, origin())
+            error = (8.0 if task == "3" else 4.0) + number
+            entry = replace(result(number, 0.0, float(number)), errors={"answer": {task: error}})
+            setting = replace(setting_of(experiment, experiment.columns[0], task), note=note)
+            store.add(record(setting, entry))
     lines = fill_readme(MARKED.format("qa-10k"), store).splitlines()
     assert lines[:2] == ["before", "<!-- table:qa-10k -->"]
     assert lines[-2:] == ["<!-- /table:qa-10k -->", "after"]
-    assert "| 2r (2 tasks so far) | 0.2 | **6.0**† | 6.5 ± 0.5 | 0 | 1 | 2 |" in lines
-    assert "| 2r, without task 3 (1 tasks so far) | 0.0 | **4.0** | 4.5 ± 0.5 | 0 | 0 | 2 |" in lines
+    assert "| 2r | 4.6 | **4.2**† | 4.7 ± 0.5 | 2 | 1 | 40 of 120 |" in lines
+    assert "| 2r, without task 3 | 4.8 | **4.0** | 4.5 ± 0.5 | 2 | 0 | 40 of 120 |" in lines
     assert "† task 3: trained on other questions, too" in lines
 
 
-def test_dialogs_have_a_line_a_network_and_both_measures(store: ResultStore) -> None:
+def test_a_column_that_is_not_finished_has_no_average(store: ResultStore) -> None:
+    experiment = EXPERIMENTS["qa-1k"]
+    store.add(record(setting_of(experiment, experiment.columns[2], "1"), result(0, 3.0)))
+    lines = fill_readme(MARKED.format("qa-1k"), store).splitlines()
+    assert "| 2r | 9.9 | – (1 of 20 tasks so far) | – | 7 | – | 1 of 200 |" in lines
+    assert "| 2r (1 task that all have) | 0.0 | **3.0** | 3.0 | 0 | 0 | 1 of 200 |" in lines
+
+
+def test_dialogs_have_a_line_per_network_and_both_measures(store: ResultStore) -> None:
     experiment = EXPERIMENTS["dialog"]
-    model, recipe = experiment.settings(experiment.chosen_columns(["2r"])[0])
     for task in ("1", "2", "3", "4", "5"):
         errors = {
             measure: {task: 1.0 + number, f"{task}-OOV": 3.0 + number}
             for number, measure in enumerate(experiment.measures)
         }
         entry = replace(result(0, 0.0), errors=errors)
-        store.add(Setting("dialog", "2r", task, model, recipe, task), entry, origin())
+        store.add(record(setting_of(experiment, experiment.chosen_columns(["2r"])[0], task), entry))
     text = fill_readme(MARKED.format("dialog"), store)
     head = "| network | per slot: paper | ours | per slot, OOV: paper | ours | exact match | exact match, OOV |"
+    head += " restarts tried |"
     assert head in text.splitlines()
-    assert "| 2r | 5.5 | **1.0** | 11.1 | **3.0** | **2.0** | **4.0** |" in text.splitlines()
+    assert "| 2r | 5.5 | **1.0** | 11.1 | **3.0** | **2.0** | **4.0** | 5 of 18 |" in text.splitlines()
 
 
 def test_filling_twice_changes_nothing_and_other_text_stays(store: ResultStore) -> None:
@@ -76,23 +83,3 @@ def test_the_command_fills_a_readme(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert main(["reproduce", "qa-1k", "--report-only", "--readme", "R.md"]) == 0
     assert "Not measured yet." in Path("R.md").read_text()
     assert main(["reproduce", "qa-1k", "--report-only", "--readme", "nowhere.md"]) == 1
-
-
-def test_speed_stands_beside_the_paper_s(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    from query_reduction.experiments import speed
-
-    def measured(variants: tuple[str, ...], effort: object) -> dict[str, Any]:
-        times = {"per-step loop": 0.06, "matrix form": 0.02, "ours, one": 0.003}
-        contenders = [{"name": name, "seconds": {"median": time}} for name, time in times.items()]
-        return {"rows": [{"variant": "2r", "batch": 32, "time": 50, "contenders": contenders}], "notes": []}
-
-    monkeypatch.setattr(speed, "measure_steps", measured)
-    monkeypatch.chdir(tmp_path)
-    assert main(["reproduce", "speed"]) == 0
-    out = capsys.readouterr().out
-    assert "| paper, on average | matrix form, one Titan X | 6.2 |" in out
-    assert "| 2r, 32 × 50 | the paper's matrix form | 3.0 |" in out
-    assert "| 2r, 32 × 50 | our fused reader | 20.0 |" in out
-    assert json.loads(Path("results/speed.json").read_text())["rows"][0]["sequential_seconds"] == 0.06

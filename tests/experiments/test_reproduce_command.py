@@ -15,17 +15,16 @@ import pytest
 
 from query_reduction.cli import main
 from query_reduction.data.babi import format_stories
-from query_reduction.experiments.plan import EXPERIMENTS, load_task
+from query_reduction.experiments.plan import EXPERIMENTS
 from query_reduction.experiments.probe import _stories
+from query_reduction.experiments.task_data import load_task
+
+from .conftest import QUICK_CHANGES
 
 QUICK = """
 import sys
-from dataclasses import replace
-from query_reduction import config
-model, recipe = config.PRESETS["original"]
-config.PRESETS["quick"] = (
-    replace(model, dimension=10), replace(recipe, batch=8, max_epochs={epochs}, evaluate_every=2, patience=0)
-)
+from query_reduction.experiments.plan import RECIPES, Variation
+RECIPES["quick"] = Variation("quick", changes={changes})
 if __name__ == "__main__":
     from query_reduction.cli import main
     sys.exit(main())
@@ -33,7 +32,7 @@ if __name__ == "__main__":
 
 
 def test_train_report_and_train_no_more(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    command = ["reproduce", "qa-1k", "--preset", "quick", "--tasks", "1-2", "--variants", "1r", "--data", "data"]
+    command = ["reproduce", "qa-1k", "--recipe", "quick", "--tasks", "1-2", "--variants", "1r", "--data", "data"]
     command += ["--workers", "1"]
     assert main([*command, "--restarts", "2", "--json"]) == 0
     captured = capsys.readouterr()
@@ -64,20 +63,48 @@ def test_the_joint_network_is_not_trained_for_a_few_tasks(place: Path, capsys: p
     assert [column["name"] for column in json.loads(capsys.readouterr().out)["columns"]] == ["6r200 joint"]
 
 
+def test_stored_cells_are_computed_again(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["reproduce", "qa-1k", "--recipe", "quick", "--tasks", "1-2", "--variants", "1r", "--data", "data"]
+    assert main([*command, "--restarts", "3", "--workers", "1"]) == 0
+    stored = {path.name: path.read_text() for path in (place / "results" / "store").rglob("*.jsonl")}
+    assert main(["reproduce", "audit", "2", "--seed", "5", "--data", "data", "--workers", "1"]) == 0
+    report = (place / "results" / "audit.md").read_text()
+    assert "2 cells drawn at random (seed 5), one restart of each: 2 equal." in report
+    assert "qa-1k 1r task 1 quick" in report
+    assert report.strip() in capsys.readouterr().out
+    assert stored == {path.name: path.read_text() for path in (place / "results" / "store").rglob("*.jsonl")}
+    assert not list((place / "results" / ".unfinished").glob("audit/*"))
+
+
+def test_other_formats_are_written_on_demand_with_what_was_asked_for(place: Path) -> None:
+    command = ["reproduce", "qa-1k", "--recipe", "quick", "--tasks", "1-2", "--variants", "1r", "--data", "data"]
+    assert main([*command, "--restarts", "1", "--workers", "1"]) == 0
+    assert sorted(path.name for path in (place / "results").glob("*.*")) == [".unfinished"]
+    assert main([*command, "--report-only", "--formats", "html", "csv"]) == 0
+    written = {path.name: path.read_text() for path in (place / "results").glob("qa-1k*")}
+    assert sorted(written) == ["qa-1k.1r.tasks-1-2.quick.csv", "qa-1k.1r.tasks-1-2.quick.html"]
+    page = written["qa-1k.1r.tasks-1-2.quick.html"]
+    assert ">1r<" in page
+    assert ">2r<" not in page
+
+
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
         (["qa-2k"], "no table 'qa-2k'"),
+        (["qa-1k", "7"], "only audit takes a number of cells"),
+        (["audit", "0"], "only audit takes a number of cells, above 0"),
+        (["audit", "3"], "nothing is stored"),
         (["qa-1k", "--variants", "9r"], "has no variant '9r'"),
         (["qa-1k", "--tasks", "21"], "tasks go from 1 to 20"),
         (["qa-1k", "--address", "here:1"], "--address needs --engine ray"),
         (["qa-1k", "--restarts", "0"], "--restarts must be above 0"),
         (["qa-1k", "--data", "nowhere"], "no such folder"),
-        (["qa-1k", "--preset", "none", "--data", "data"], "no preset 'none'"),
+        (["qa-1k", "--recipe", "none", "--data", "data"], "no recipe 'none'"),
         (["qa-1k", "--tasks", "5", "--variants", "2r", "--data", "data"], "no files of task 5"),
     ],
 )
-def test_wrong_options_are_told_in_one_line(
+def test_wrong_options_are_one_line(
     place: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], complaint: str
 ) -> None:
     assert main(["reproduce", *arguments]) == 1
@@ -102,8 +129,8 @@ def test_task_3_at_10k_is_filled_up_and_says_so(place: Path, monkeypatch: pytest
 
 def start(place: Path, epochs: int) -> subprocess.Popen[str]:
     script = place / "quick.py"
-    script.write_text(QUICK.format(epochs=epochs))
-    command = ["reproduce", "qa-1k", "--preset", "quick", "--tasks", "1-2", "--variants", "1r", "--restarts", "2"]
+    script.write_text(QUICK.format(changes={**QUICK_CHANGES, "max_epochs": epochs}))
+    command = ["reproduce", "qa-1k", "--recipe", "quick", "--tasks", "1-2", "--variants", "1r", "--restarts", "2"]
     return subprocess.Popen(
         [sys.executable, str(script), *command, "--data", "data", "--json"],
         stdout=subprocess.PIPE,

@@ -12,15 +12,29 @@ from rich.console import Console
 
 from query_reduction.cli.sweep_view import SweepView
 from query_reduction.errors import InputError
+from query_reduction.experiments.probe import Fingerprint
+from query_reduction.experiments.records import Processor
 from query_reduction.experiments.store import ResultStore
 from query_reduction.experiments.sweep import Job, Sweep, keep_trial, only_sweep, plan
-from query_reduction.experiments.trials import Ended, Message, Progress, RestartResult, Trial, run_trial
+from query_reduction.experiments.trials import Done, Ended, Message, Progress, Trial, run_trial
 from query_reduction.experiments.workers import ProcessEngine
-from query_reduction.tasks.sources import Parts
+from query_reduction.native import library
+from query_reduction.training.results import RestartResult
 
-from .conftest import origin, result, small_parts, small_probe, small_setting
+from .conftest import (
+    origin,
+    record,
+    result,
+    small_fingerprint,
+    small_parts,
+    small_setting,
+)
 
 MakeJobs = Callable[..., list[Job]]
+
+
+def done(restart: int, error: float) -> Done:
+    return Done(result(restart, error), Processor("avx2", True))
 
 
 class InlineEngine:
@@ -30,26 +44,26 @@ class InlineEngine:
         self.workers = 1
         self.scripts = list(scripts)
         self.begun: list[tuple[int, ...]] = []
-        self.told: list[tuple[int, Message]] = []
+        self.messages: list[tuple[int, Message]] = []
 
     def start(self, number: int, job: Job) -> None:
         self.begun.append(job.trial.restarts)
         messages = self.scripts.pop(0) if self.scripts else [*run_trial(job.trial, job.load(), None), Ended("finished")]
-        self.told += [(number, message) for message in messages]
+        self.messages += [(number, message) for message in messages]
 
     def wait(self, seconds: float) -> list[tuple[int, Message]]:
-        told, self.told = self.told, []
-        return told
+        messages, self.messages = self.messages, []
+        return messages
 
     def stop(self) -> None:
-        self.told += [(0, Ended("stopped"))]
+        self.messages += [(0, Ended("stopped"))]
 
     def close(self) -> None: ...
 
 
 def stored_restarts(store: ResultStore, task: str = "1", epochs: int = 6) -> list[int]:
     found = store.find(small_setting(task, epochs=epochs))
-    return sorted(found.of_code(origin().probe)) if found else []
+    return sorted(found.of_code(small_fingerprint())) if found else []
 
 
 def test_all_restarts_come_into_the_store(store: ResultStore, make_jobs: MakeJobs, tmp_path: Path) -> None:
@@ -72,17 +86,17 @@ def test_a_restart_does_not_depend_on_its_neighbours() -> None:
     """Only up to rounding: products of another number of matrices may be added up in another order."""
 
     def losses(*restarts: int) -> dict[int, float | None]:
-        told = run_trial(Trial(small_setting(), restarts, small_probe()), small_parts(), None)
-        return {message.restart: message.dev_loss for message in told if isinstance(message, RestartResult)}
+        messages = run_trial(Trial(small_setting(), restarts, small_fingerprint()), small_parts(), None)
+        return {one.result.restart: one.result.dev_loss for one in messages if isinstance(one, Done)}
 
     alone, together = losses(2), losses(0, 1, 2, 3)
     assert alone[2] == pytest.approx(together[2], rel=1e-3)
     assert together[2] != pytest.approx(together[1], rel=1e-3)
 
 
-def test_other_code_is_not_reused_unless_told(store: ResultStore, tmp_path: Path) -> None:
+def test_other_code_is_not_reused_unless_asked(store: ResultStore, tmp_path: Path) -> None:
     setting = small_setting()
-    store.add(setting, result(0, 1.0), origin(probe=(9.0, 9.0)))
+    store.add(record(setting, result(0, 1.0), origin((9.0, 9.0))))
 
     def missing(mix: bool) -> list[Job]:
         return plan(store, tmp_path, setting, range(1), origin(), small_parts, stack=9, cost=1.0, mix=mix)
@@ -91,19 +105,42 @@ def test_other_code_is_not_reused_unless_told(store: ResultStore, tmp_path: Path
     assert missing(mix=True) == []
 
 
-def test_a_lost_worker_is_tried_again_and_a_failure_is_told(store: ResultStore, make_jobs: MakeJobs) -> None:
+def test_a_record_says_where_its_restart_ran_and_with_which_others(store: ResultStore, make_jobs: MakeJobs) -> None:
+    Sweep(store, make_jobs(2)).run(InlineEngine())
+    found = store.find(small_setting())
+    assert found is not None
+    native = library.available()
+    for entry in found.records:
+        assert entry.origin.ran_on == Processor(library.variant() if native else None, native)
+        assert entry.stack == (0, 1)
+
+
+def test_what_was_begun_with_other_code_is_not_gone_on_with(store: ResultStore, tmp_path: Path) -> None:
+    job = Job(Trial(small_setting(), (0,), Fingerprint((9.0,))), origin((9.0,)), tmp_path / "x" / "a", small_parts, 1.0)
+    keep_trial(job)
+    assert (
+        plan(store, tmp_path / "x", small_setting(), [0], origin(), small_parts, stack=1, cost=1.0)[0].folder
+        != job.folder
+    )
+    state = job.folder / "state.safetensors"
+    state.touch()
+    keep_trial(replace(job, trial=replace(job.trial, fingerprint=small_fingerprint())))
+    assert not state.exists()
+
+
+def test_a_lost_worker_is_tried_again_and_a_failure_is_reported(store: ResultStore, make_jobs: MakeJobs) -> None:
     jobs = make_jobs(2, tasks=("1", "2"))
     engine = InlineEngine(
-        [Progress(2, 2, None), result(0, 3.0), Ended("lost", "its process ended")],
+        [Progress(2, 2, None), done(0, 3.0), Ended("lost", "its process ended")],
         [Ended("failed", "ValueError: no")],
-        [result(0, 3.0), result(1, 4.0), Ended("finished")],
+        [done(0, 3.0), done(1, 4.0), Ended("finished")],
     )
     sweep = Sweep(store, jobs)
     engine.scripts[1], engine.scripts[2] = engine.scripts[2], engine.scripts[1]
     assert not sweep.run(engine)
     assert stored_restarts(store) == [0, 1]
     assert len(sweep.retries) == 1
-    assert sweep.failures == ["qa-1k 2r task 2 restarts 0-1: ValueError: no"]
+    assert sweep.failures == ["qa-1k 2r task 2 small restarts 0-1: ValueError: no"]
 
 
 def test_a_trial_that_keeps_dying_is_given_up(store: ResultStore, make_jobs: MakeJobs) -> None:
@@ -116,12 +153,12 @@ def test_a_trial_that_keeps_dying_is_given_up(store: ResultStore, make_jobs: Mak
 
 def test_a_worker_with_other_code_takes_no_part() -> None:
     with pytest.raises(InputError, match="computes something else"):
-        next(run_trial(Trial(small_setting(), (0,), (1.0, 2.0)), small_parts(), None))
+        next(run_trial(Trial(small_setting(), (0,), Fingerprint((1.0, 2.0))), small_parts(), None))
 
 
 def test_processes_train_store_and_report_failures(store: ResultStore, make_jobs: MakeJobs, tmp_path: Path) -> None:
     jobs = make_jobs(2, tasks=("1", "2"))
-    changed = Parts("changed", small_parts().train[:-1], test=small_parts().test)
+    changed = replace(small_parts(), train=small_parts().train[:-1])
     jobs[1] = Job(jobs[1].trial, jobs[1].origin, jobs[1].folder, lambda: changed, 1.0)
     engine = ProcessEngine(1)
     try:
@@ -140,8 +177,9 @@ def test_a_trial_cut_short_ends_with_the_same_numbers(make_jobs: MakeJobs, tmp_p
     folder = tmp_path / "state"
 
     def results(*arguments: object) -> dict[int, RestartResult]:
-        told = run_trial(trial, small_parts(), *arguments)  # type: ignore[arg-type]
-        return {message.restart: replace(message, seconds=0) for message in told if isinstance(message, RestartResult)}
+        messages = run_trial(trial, small_parts(), *arguments)  # type: ignore[arg-type]
+        ended = [message.result for message in messages if isinstance(message, Done)]
+        return {one.restart: replace(one, seconds=0) for one in ended}
 
     assert results(folder, lambda: True) == {}
     assert (folder / "state.safetensors").exists()
@@ -164,7 +202,7 @@ def test_a_killed_process_is_replaced(store: ResultStore, make_jobs: MakeJobs) -
         assert sweep.run(engine, kill_once)
     finally:
         engine.close()
-    assert sweep.retries == ["qa-1k 2r task 1 restarts 0-1: its process ended with code -9"]
+    assert sweep.retries == ["qa-1k 2r task 1 small restarts 0-1: its process ended with code -9"]
     assert stored_restarts(store) == [0, 1]
 
 
@@ -173,7 +211,7 @@ def test_a_stopped_sweep_goes_on_with_the_stacks_it_began(
 ) -> None:
     jobs = make_jobs(3, stack=3)
     sweep = Sweep(store, jobs)
-    engine = InlineEngine([result(1, 5.0), Progress(2, 2, 1.0)])
+    engine = InlineEngine([done(1, 5.0), Progress(2, 2, 1.0)])
     assert not sweep.run(engine, lambda running: running.request_stop())
     assert stored_restarts(store) == [1]
     again = make_jobs(3, stack=3)
@@ -185,7 +223,7 @@ def test_what_is_left_of_a_finished_trial_is_cleared_away(store: ResultStore, ma
     job = make_jobs(1)[0]
     keep_trial(job)
     assert make_jobs(1)[0].folder == job.folder
-    store.add(job.trial.setting, result(0, 1.0), job.origin)
+    store.add(record(job.trial.setting, result(0, 1.0), job.origin))
     assert make_jobs(1) == []
     assert not job.folder.exists()
 
@@ -206,7 +244,7 @@ def test_a_terminal_sees_a_live_table(store: ResultStore, make_jobs: MakeJobs) -
     screen = io.StringIO()
     console = Console(file=screen, force_terminal=True, width=100)
     sweep = Sweep(store, make_jobs(2))
-    engine = InlineEngine([result(0, 3.25), Progress(4, 1, 20.0)], [])
+    engine = InlineEngine([done(0, 3.25), Progress(4, 1, 20.0)], [])
     shown: list[str] = []
 
     def look(sweep: Sweep) -> None:
@@ -218,7 +256,7 @@ def test_a_terminal_sees_a_live_table(store: ResultStore, make_jobs: MakeJobs) -
 
     with SweepView(sweep, 1, console) as view:
         sweep.run(engine, look)
-    assert "3.2 (1), 0.0 epoch 4, dev 20.0" in shown[0]
+    assert "3.2 (1), 0.0; small epoch 4, dev 20.0" in shown[0]
     assert "1/2 restarts stored" in screen.getvalue()
 
 
@@ -230,3 +268,20 @@ def test_elsewhere_a_line_says_what_is_stored_and_what_is_left(store: ResultStor
     assert "2 restarts to train in 1 stack, 1 at once" in screen.getvalue()
     assert "2/2 restarts stored" in screen.getvalue()
     assert "about 0:00:00 left" in screen.getvalue()
+
+
+def test_recipes_of_a_column_share_a_cell_of_the_live_table(store: ResultStore, tmp_path: Path) -> None:
+    console = Console(file=io.StringIO(), force_terminal=True, width=100)
+    settings = [replace(small_setting(), recipe_name="one"), replace(small_setting(l2=0.5), recipe_name="two")]
+    jobs = [
+        job
+        for setting in settings
+        for job in plan(store, tmp_path, setting, range(3), origin(), small_parts, stack=3, cost=1.0)
+    ]
+    # The first recipe is better on development questions, and worse on the test: that must not matter.
+    store.add(record(settings[0], result(0, 9.0, dev_error=1.0)))
+    store.add(record(settings[0], result(1, 8.0, dev_error=2.0)))
+    store.add(record(settings[1], result(0, 4.0, dev_error=3.0)))
+    with SweepView(Sweep(store, jobs), 1, console) as view, console.capture() as captured:
+        console.print(view._table())
+    assert "9.0 (3), 0.0" in captured.get()

@@ -8,17 +8,14 @@ import sys
 from pathlib import Path
 
 import pytest
-from small_model import QUESTION, STORY, make_reader
+from small_model import QUESTION, STORY, make_model
 
 from query_reduction.cli import main
-from query_reduction.training.checkpoint import save_model
 
 
 @pytest.fixture
 def model(tmp_path: Path) -> Path:
-    path = tmp_path / "small.safetensors"
-    save_model(path, make_reader().model)
-    return path
+    return make_model().save(tmp_path / "small.safetensors")
 
 
 @pytest.fixture
@@ -38,7 +35,7 @@ def test_explain_in_the_terminal(model: Path, story: Path, capsys: pytest.Captur
 def test_explain_as_json(model: Path, story: Path, capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ["explain", str(model), "--story", str(story), "--question", QUESTION, "--json", "--vectors"]
     assert main(arguments) == 0
-    assert json.loads(capsys.readouterr().out) == make_reader().trace(STORY, QUESTION).as_json(vectors=True)
+    assert json.loads(capsys.readouterr().out) == make_model().explain(STORY, QUESTION).as_json(vectors=True)
 
 
 def test_explain_as_files(model: Path, story: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

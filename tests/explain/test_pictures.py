@@ -8,19 +8,19 @@ from pathlib import Path
 
 import pytest
 from rich.console import Console
-from small_model import QUESTION, STORY, make_reader
+from small_model import QUESTION, STORY, make_model
 
 import query_reduction
 from query_reduction.errors import InputError
 from query_reduction.explain.columns import red
 from query_reduction.explain.html import page
 from query_reduction.explain.terminal import gate_table
-from query_reduction.model import Reader
+from query_reduction.model import StoryModel
 
 
 @pytest.fixture
-def reader() -> Reader:
-    return make_reader()
+def model() -> StoryModel:
+    return make_model()
 
 
 class _Elements(HTMLParser):
@@ -49,16 +49,16 @@ class _Elements(HTMLParser):
             self.rows[-1] += data
 
 
-def test_terminal_shows_all_gates(reader: Reader) -> None:
+def test_terminal_shows_all_gates(model: StoryModel) -> None:
     console = Console(width=140, record=True, file=io.StringIO())
-    trace = reader.trace(STORY, QUESTION)
+    trace = model.explain(STORY, QUESTION)
     console.print(gate_table(trace, width=140))
     text = console.export_text()
     for sentence in STORY:
         assert sentence in text
     for heading in ("z¹", "→r¹", "←r¹", "z²", "contributed"):
         assert heading in text
-    assert f"{trace.layers[0].update[2, 0]:.2f}" in text
+    assert f"{trace.layers[0].gates['update'][2, 0]:.2f}" in text
     console.print(gate_table(trace, width=140, most=1))
     text = console.export_text()
     assert sum(sentence in text for sentence in STORY) == 1
@@ -68,7 +68,9 @@ def test_terminal_shows_all_gates(reader: Reader) -> None:
 @pytest.mark.parametrize("name", ["task2", "joint"])
 def test_a_narrow_terminal_leaves_room_for_the_sentences(name: str) -> None:
     console = Console(width=80, record=True, file=io.StringIO())
-    console.print(gate_table(query_reduction.load(name).trace(STORY, QUESTION), width=80))
+    model = query_reduction.load(name)
+    assert isinstance(model, StoryModel)
+    console.print(gate_table(model.explain(STORY, QUESTION), width=80))
     text = console.export_text()
     assert "z¹" in text
     assert "…" not in text
@@ -82,7 +84,7 @@ def test_paper_red() -> None:
 
 def test_html_escapes_and_needs_nothing_from_outside() -> None:
     evil = "<script>alert('x')</script> & <img src=http://example.org/x>"
-    trace = make_reader().trace([*STORY, evil], QUESTION + evil)
+    trace = make_model().explain([*STORY, evil], QUESTION + evil)
     text = page(trace)
     elements = _Elements(text)
     assert {tag for tag, _ in elements.elements} <= {
@@ -97,7 +99,7 @@ def test_html_escapes_and_needs_nothing_from_outside() -> None:
 
 def test_long_story_starts_with_what_mattered() -> None:
     sentences = [f"Mary went to the garden {number}." for number in range(1200)]
-    trace = make_reader(memory=0).trace(sentences, QUESTION)
+    trace = make_model(memory=0).explain(sentences, QUESTION)
     elements = _Elements(page(trace))
     assert sum(tag == "details" for tag, _ in elements.elements) == 1
     rows = [row for row in elements.rows if not row.startswith("#")]
@@ -106,27 +108,27 @@ def test_long_story_starts_with_what_mattered() -> None:
         assert f"Mary went to the garden {number}." in row
 
 
-def test_notebook_display(reader: Reader) -> None:
-    shown = reader.trace(STORY, QUESTION)._repr_html_()
+def test_notebook_display(model: StoryModel) -> None:
+    shown = model.explain(STORY, QUESTION)._repr_html_()
     assert "<section" in shown
     assert "<body" not in shown
 
 
 @pytest.mark.parametrize(("ending", "start"), [("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF")])
-def test_pictures(reader: Reader, tmp_path: Path, ending: str, start: bytes) -> None:
+def test_pictures(model: StoryModel, tmp_path: Path, ending: str, start: bytes) -> None:
     pytest.importorskip("matplotlib")
     from query_reduction.explain.picture import write_picture
 
     path = tmp_path / f"trace.{ending}"
-    trace = reader.trace([*STORY, "It costs $5 and $6 _{x}."], QUESTION)
+    trace = model.explain([*STORY, "It costs $5 and $6 _{x}."], QUESTION)
     write_picture(trace, path)
     assert path.read_bytes().startswith(start)
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_unknown_picture_format(reader: Reader, tmp_path: Path) -> None:
+def test_unknown_picture_format(model: StoryModel, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     from query_reduction.explain.picture import write_picture
 
     with pytest.raises(InputError, match=r"end in \.png"):
-        write_picture(reader.trace(STORY, QUESTION), tmp_path / "trace.bmp")
+        write_picture(model.explain(STORY, QUESTION), tmp_path / "trace.bmp")

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import permutations
 
 import numpy as np
 import pytest
 import torch
+from small_networks import story_model
 
-from query_reduction.config import parse_variant
 from query_reduction.data.stories import Question, Story
-from query_reduction.data.vocabulary import Vocabulary
 from query_reduction.explain.scoring import expected_of_random, score_explanations, score_ranking
 from query_reduction.networks.qrn import QueryReductionNetwork
 
@@ -36,14 +34,15 @@ def test_a_model_that_looks_for_one_word_finds_its_sentence() -> None:
             "1",
         )
     ]
-    vocabulary = Vocabulary.from_stories(stories)
-    network = QueryReductionNetwork(parse_variant("1r4"), vocabulary.size, 1, longest_sentence=3)
+    model = story_model("1r4", stories)
+    network, vocabulary = model.network, model.task.vocabulary
+    assert isinstance(network, QueryReductionNetwork)
     with torch.no_grad():
         network.embedding.zero_()
         network.embedding[0, vocabulary.numbers("red")[0]] = 10
         network.embedding[0, vocabulary.numbers("which")[0]] = 10
         network.update_weight.fill_(1)
-    scores = score_explanations(network, vocabulary, stories)
+    scores = score_explanations(network, model.task, stories)
     assert list(scores) == ["1"]
     assert scores["1"]["questions"] == 2  # the third names no facts
     assert scores["1"]["model"]["r_precision"] == 100
@@ -53,8 +52,6 @@ def test_a_model_that_looks_for_one_word_finds_its_sentence() -> None:
 
 def test_facts_beyond_memory_count_as_missed() -> None:
     story = Story(("a b.", "c d.", "e f."), (Question("a?", "b", 3, (0, 2)),), "7")
-    vocabulary = Vocabulary.from_stories([story])
-    config = replace(parse_variant("1r4"), memory=2)
-    network = QueryReductionNetwork(config, vocabulary.size, 1, longest_sentence=2)
-    scores = score_explanations(network, vocabulary, [story])["7"]
+    model = story_model("1r4", [story], memory=2)
+    scores = score_explanations(model.network, model.task, [story])["7"]
     assert scores["recency"] == {"precision_at_1": 100, "r_precision": 50, "recall_at_5": 50, "average_precision": 50}

@@ -14,18 +14,18 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from small_networks import qrn, vocabulary_of
 from torch import Tensor
 
-from query_reduction.config import ModelConfig
 from query_reduction.native import library as native
 from query_reduction.native import reader as fused_reader
 from query_reduction.native import threads
-from query_reduction.networks.qrn import QueryReductionNetwork
+from query_reduction.networks.qrn import QRNConfig
 
 pytestmark = pytest.mark.skipif(not native.available(), reason="the native library is not built")
 
 TOLERANCE = {torch.float32: 2e-4, torch.float64: 1e-10}
-VOCABULARY = 15
+WORDS = vocabulary_of(15, 5, 6)
 
 
 @pytest.fixture(params=["avx512", "avx2", "baseline"])
@@ -50,7 +50,7 @@ class Case:
 
     def __init__(
         self,
-        config: ModelConfig,
+        config: QRNConfig,
         dtype: torch.dtype = torch.float64,
         *,
         restarts: int = 2,
@@ -60,16 +60,14 @@ class Case:
         scale: float = 1.0,
     ) -> None:
         generator = torch.Generator().manual_seed(seed)
-        self.network = QueryReductionNetwork(
-            config, VOCABULARY, 5, longest_sentence=6, restarts=range(restarts), seed=seed
-        ).to(dtype)
+        self.network = qrn(config, WORDS, range(restarts), seed).to(dtype)
         with torch.no_grad():
             for name, parameter in self.network.named_parameters():
                 # Biases start at zero: a wrong gradient would go unseen.
                 parameter.add_(torch.randn(parameter.shape, generator=generator).to(dtype) / 3)
                 if name.startswith(("update", "reset")):
                     parameter.mul_(scale)
-        self.words = torch.randint(0, VOCABULARY, (sentences, 6), generator=generator).sort(1, descending=True).values
+        self.words = torch.randint(0, WORDS.size, (sentences, 6), generator=generator).sort(1, descending=True).values
         self.lengths = torch.tensor(lengths, dtype=torch.int64)
         time = max(1, *lengths) if lengths else 0
         self.stories = torch.randint(0, sentences, (len(lengths), time), generator=generator)
@@ -83,7 +81,7 @@ class Case:
 
     def run(self, *, fused: bool) -> list[Tensor]:
         """The answer vectors, and the gradients of all parameters from a gradient that differs everywhere."""
-        self.network.fused = fused
+        self.network.use_native(fused)
         table = self.network.encode(self.words)
         out = self.network.read(table, table[:, self.questions], self.stories, self.lengths)
         weight = torch.cos(torch.arange(out[0].numel(), dtype=torch.float64)).view(out[0].shape).to(out)
@@ -100,7 +98,7 @@ class Case:
 
 
 configs = st.builds(
-    ModelConfig,
+    QRNConfig,
     layers=st.integers(1, 4),
     dimension=st.integers(1, 20),
     reset_gate=st.booleans(),
@@ -120,7 +118,7 @@ configs = st.builds(
     seed=st.integers(0, 1000),
 )
 def test_equals_composed_network(
-    config: ModelConfig, dtype: torch.dtype, restarts: int, sentences: int, lengths: list[int], seed: int
+    config: QRNConfig, dtype: torch.dtype, restarts: int, sentences: int, lengths: list[int], seed: int
 ) -> None:
     Case(config, dtype, restarts=restarts, sentences=sentences, lengths=tuple(lengths), seed=seed).compare()
 
@@ -128,7 +126,7 @@ def test_equals_composed_network(
 @pytest.mark.parametrize("vector", [False, True])
 def test_long_stories_are_read_in_blocks(vector: bool) -> None:
     # Longer than the blocks of rows that stay in the cache together; more sentences than are encoded at once.
-    config = ModelConfig(layers=3, dimension=9, vector_gates=vector)
+    config = QRNConfig(layers=3, dimension=9, vector_gates=vector)
     Case(config, sentences=4500, lengths=(700, 3, 256, 257)).compare()
 
 
@@ -136,14 +134,14 @@ def test_long_stories_are_read_in_blocks(vector: bool) -> None:
 @pytest.mark.parametrize("vector", [False, True])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
 def test_sizes_of_the_paper(variant: str, dimension: int, vector: bool, dtype: torch.dtype) -> None:
-    config = ModelConfig(layers=3, dimension=dimension, vector_gates=vector, init="paper")
+    config = QRNConfig(layers=3, dimension=dimension, vector_gates=vector, init="paper")
     Case(config, dtype, lengths=(50, 63, 100, 1, 0, 5, 50, 7, 2)).compare()
 
 
 @pytest.mark.parametrize("vector", [False, True])
 @pytest.mark.parametrize("reset", [False, True])
 def test_gates_exactly_open_and_closed(vector: bool, reset: bool) -> None:
-    config = ModelConfig(layers=2, dimension=9, vector_gates=vector, reset_gate=reset)
+    config = QRNConfig(layers=2, dimension=9, vector_gates=vector, reset_gate=reset)
     case = Case(config, torch.float32, scale=1e4, lengths=(30, 12, 3))
     x = case.network.encode(case.words)[:, case.stories]
     gates = torch.sigmoid(torch.einsum("rbtd,rgd->rbtg", x * x[:, :, :1], case.network.update_weight[:, 0]))
@@ -153,14 +151,14 @@ def test_gates_exactly_open_and_closed(vector: bool, reset: bool) -> None:
 
 def test_long_story() -> None:
     for vector in (False, True):
-        Case(ModelConfig(layers=2, dimension=5, vector_gates=vector), torch.float32, lengths=(5000, 4000)).compare()
+        Case(QRNConfig(layers=2, dimension=5, vector_gates=vector), torch.float32, lengths=(5000, 4000)).compare()
 
 
 def test_double_precision_gradients() -> None:
     for vector in (False, True):
         for tied in (False, True):
-            case = Case(ModelConfig(layers=2, dimension=3, vector_gates=vector, tied=tied), lengths=(4, 2, 0))
-            case.network.fused = True
+            case = Case(QRNConfig(layers=2, dimension=3, vector_gates=vector, tied=tied), lengths=(4, 2, 0))
+            case.network.use_native(True)
             table = torch.randn(2, 11, 3, dtype=torch.float64, requires_grad=True)
             query = torch.randn(2, 3, 3, dtype=torch.float64, requires_grad=True)
             unit = [
@@ -186,7 +184,7 @@ def test_encoder_gradients() -> None:
 @pytest.mark.parametrize("vector", [False, True])
 def test_same_bits_on_any_number_of_threads(vector: bool) -> None:
     case = Case(
-        ModelConfig(layers=3, dimension=20, vector_gates=vector),
+        QRNConfig(layers=3, dimension=20, vector_gates=vector),
         torch.float32,
         restarts=3,
         lengths=(50, 3, 20, 0, 64, 7) * 5,
@@ -200,7 +198,7 @@ def test_same_bits_on_any_number_of_threads(vector: bool) -> None:
 
 
 def test_a_stack_gives_the_bits_of_each_restart_alone() -> None:
-    config = ModelConfig(layers=2, dimension=10)
+    config = QRNConfig(layers=2, dimension=10)
     together = Case(config, torch.float32, restarts=3).run(fused=True)
     for restart in range(3):
         case = Case(config, torch.float32, restarts=3)
@@ -213,7 +211,7 @@ def test_a_stack_gives_the_bits_of_each_restart_alone() -> None:
 @pytest.mark.usefixtures("any_threads")
 def test_python_threads_at_the_same_time() -> None:
     threads.use_threads(2)
-    cases = [Case(ModelConfig(dimension=10), torch.float32, seed=seed, lengths=(9,) * 200) for seed in range(4)]
+    cases = [Case(QRNConfig(dimension=10), torch.float32, seed=seed, lengths=(9,) * 200) for seed in range(4)]
     wanted = [case.run(fused=True) for case in cases]
     with ThreadPoolExecutor(4) as pool:
         for _ in range(5):
@@ -222,14 +220,14 @@ def test_python_threads_at_the_same_time() -> None:
 
 
 def test_empty_batches() -> None:
-    Case(ModelConfig(dimension=4), lengths=()).run(fused=True)
-    case = Case(ModelConfig(dimension=4), lengths=(0, 0))
+    Case(QRNConfig(dimension=4), lengths=()).run(fused=True)
+    case = Case(QRNConfig(dimension=4), lengths=(0, 0))
     assert all((result == 0).all() for result in case.run(fused=True))
 
 
 def test_second_gradient_of_one_forward() -> None:
-    case = Case(ModelConfig(dimension=4))
-    case.network.fused = True
+    case = Case(QRNConfig(dimension=4))
+    case.network.use_native(True)
     table = case.network.encode(case.words)
     out = case.network.read(table, table[:, case.questions], case.stories, case.lengths).sum()
     first = torch.autograd.grad(out, case.leaves(), retain_graph=True)
@@ -237,7 +235,7 @@ def test_second_gradient_of_one_forward() -> None:
 
 
 def test_parameters_with_gaps_between_restarts() -> None:
-    case = Case(ModelConfig(dimension=4), torch.float32)
+    case = Case(QRNConfig(dimension=4), torch.float32)
     wanted = case.run(fused=True)
     for name, parameter in list(case.network.named_parameters()):
         wide = torch.stack([parameter.detach(), torch.full_like(parameter, torch.nan)], dim=1)[:, 0]
@@ -269,7 +267,7 @@ def bad_inputs() -> dict[str, tuple[type[Exception], str, dict[str, Tensor]]]:
 @pytest.mark.parametrize("name", bad_inputs())
 def test_bad_input_is_a_clear_error(name: str) -> None:
     kind, message, changes = bad_inputs()[name]
-    network = Case(ModelConfig(dimension=4), torch.float32).network
+    network = Case(QRNConfig(dimension=4), torch.float32).network
     arguments = {
         "table": torch.zeros(2, 11, 4),
         "query": torch.zeros(2, 4, 4),
@@ -291,7 +289,7 @@ def test_bad_words_are_a_clear_error() -> None:
 
 
 def test_other_whole_number_types() -> None:
-    case = Case(ModelConfig(dimension=4))
+    case = Case(QRNConfig(dimension=4))
     wanted = case.run(fused=True)
     for dtype in (torch.int32, torch.int16, torch.int8):
         case.stories, case.lengths, case.words = (t.to(dtype) for t in (case.stories, case.lengths, case.words))
@@ -330,12 +328,14 @@ def test_without_the_native_library() -> None:
     script = """
 import torch
 from query_reduction.native import library as native, threads
-from query_reduction.config import ModelConfig
-from query_reduction.networks.qrn import QueryReductionNetwork
+from query_reduction.data.vocabulary import Vocabulary
+from query_reduction.networks.heads import HeadConfig
+from query_reduction.networks.registry import build_network, resolve
 from query_reduction.scan import scan
 assert not native.available()
-network = QueryReductionNetwork(ModelConfig(dimension=4), 6, 3, longest_sentence=2)
-assert not network.fused
+network = build_network(resolve("2r4"), Vocabulary(tuple("abcd"), tuple("xyz"), 2), HeadConfig())
+network.use_native(True)
+assert not network.native
 table = network.encode(torch.tensor([[1, 2], [3, 4]]))
 out = network.read(table, table[:, :1], torch.tensor([[0, 1]]), torch.tensor([2]))
 out.sum().backward()

@@ -2,29 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 import torch
+from small_networks import qrn, variant, vocabulary_of
 
-from query_reduction.config import ModelConfig, Recipe, parse_variant
 from query_reduction.data.encoding import encode_stories
 from query_reduction.data.vocabulary import Vocabulary
-from query_reduction.model import Reader
+from query_reduction.model import StoryModel, model_of
 from query_reduction.networks import decoder
-from query_reduction.networks.qrn import QueryReductionNetwork
-from query_reduction.tasks.sources import Parts
-from query_reduction.training.run import Run, RunSettings
+from query_reduction.networks.qrn import QRNConfig
+from query_reduction.tasks.stories import StoryParts
+from query_reduction.training.run import Run
+from query_reduction.training.setup import setup
 from query_reduction.worlds import generate
 
-CONFIG = replace(parse_variant("2r"), decode_questions=True)
+CONFIG = QRNConfig(decode_questions=True)
 
 
 def test_loss_is_minus_the_log_of_the_questions_probability() -> None:
     generator = torch.Generator().manual_seed(0)
-    config = replace(parse_variant("2r4"), decode_questions=True)
-    network = QueryReductionNetwork(config, 6, 3, longest_sentence=3, restarts=range(2))
+    network = qrn(variant("2r4", decode_questions=True), vocabulary_of(6, 3, 3), range(2))
     with torch.no_grad():
         network.decoder_weight.normal_(generator=generator)
         network.decoder_bias.normal_(generator=generator)
@@ -45,8 +43,8 @@ def test_loss_is_minus_the_log_of_the_questions_probability() -> None:
 
 
 def test_words_end_where_no_word_is_best() -> None:
-    vocabulary = Vocabulary(("apple", "is", "where"), (), 4)
-    network = QueryReductionNetwork(CONFIG, vocabulary.size, 1, longest_sentence=4)
+    vocabulary = Vocabulary(("apple", "is", "where"), ("garden",), 4)
+    network = qrn(CONFIG, vocabulary)
     with torch.no_grad():
         for position, word in enumerate((4, 3, 0, 2)):
             network.decoder_bias[0, position, word] = 1
@@ -54,8 +52,8 @@ def test_words_end_where_no_word_is_best() -> None:
 
 
 def test_other_weights_start_as_without_a_decoder() -> None:
-    plain = QueryReductionNetwork(ModelConfig(), 9, 3, longest_sentence=4, restarts=range(3))
-    decoding = QueryReductionNetwork(CONFIG, 9, 3, longest_sentence=4, restarts=range(3))
+    plain = qrn(QRNConfig(), vocabulary_of(9, 3, 4), range(3))
+    decoding = qrn(CONFIG, vocabulary_of(9, 3, 4), range(3))
     for name, weight in plain.named_parameters():
         assert torch.equal(weight, decoding.get_parameter(name))
 
@@ -63,17 +61,13 @@ def test_other_weights_start_as_without_a_decoder() -> None:
 def test_gradients_reach_decoder_and_embedding() -> None:
     stories = generate(1, 8)
     vocabulary = Vocabulary.from_stories(stories)
-    network = QueryReductionNetwork(
-        CONFIG,
-        vocabulary.size,
-        len(vocabulary.answers),
-        longest_sentence=vocabulary.longest_sentence,
-        restarts=range(2),
-    )
+    network = qrn(CONFIG, vocabulary, range(2))
     torch.nn.init.normal_(network.decoder_weight)
     batch = encode_stories(stories, vocabulary, 50).batch(np.arange(8))
     with torch.no_grad():
-        plain = network.head.losses(network, network.reduce(batch), batch)
+        table = network.encode(batch.words)
+        reduced = network.read(table, table[:, batch.questions.long()], batch.stories, batch.lengths)
+        plain = network.head.losses(network, reduced, batch)
     losses = network.losses(batch)
     assert (losses > plain).all()
     (losses - plain).sum().backward()
@@ -84,7 +78,7 @@ def test_gradients_reach_decoder_and_embedding() -> None:
 
 
 def test_the_gate_is_not_told_where_to_look() -> None:
-    network = QueryReductionNetwork(CONFIG, 6, 3, longest_sentence=3)
+    network = qrn(CONFIG, vocabulary_of(6, 3, 3))
     torch.nn.init.normal_(network.decoder_weight)
     loss = decoder.losses(network, torch.randn(1, 2, 50), torch.tensor([[2], [3]])).sum()
     loss.backward()
@@ -92,14 +86,15 @@ def test_the_gate_is_not_told_where_to_look() -> None:
 
 
 def test_a_trained_model_says_its_questions() -> None:
-    parts = Parts("generated", generate(1, 200), generate(1, 50, split="valid"), generate(1, 100, split="test"))
-    run = Run(parts, RunSettings(CONFIG, Recipe(restarts=1, max_epochs=20), None))
+    parts = StoryParts("generated", generate(1, 200), generate(1, 50, split="valid"), generate(1, 100, split="test"))
+    run = Run(parts, setup("2r", changes={"decode_questions": True, "restarts": 1, "max_epochs": 20}))
     run.train()
-    reader = Reader(run.model(run.best()))
-    assert reader.decodes_questions
+    model = model_of(run.model(run.best()))
+    assert isinstance(model, StoryModel)
+    assert model.decodes_questions
     for story in parts.test[:10]:
         question = story.questions[0]
-        trace = reader.trace(story.sentences[: question.after], question.text)
+        trace = model.explain(story.sentences[: question.after], question.text)
         assert trace.question_in_words == question.text.rstrip("?")
         assert trace.queries_in_words is not None
         assert [len(layer) for layer in trace.queries_in_words] == [len(trace.sentences)]

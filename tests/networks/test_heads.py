@@ -8,14 +8,15 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from small_networks import qrn
 
-from query_reduction.config import ModelConfig
 from query_reduction.data.batch import Batch
 from query_reduction.data.encoding import encode_stories
 from query_reduction.data.slots import pieces, places
 from query_reduction.data.stories import Question, Story
 from query_reduction.data.vocabulary import Vocabulary
-from query_reduction.networks.qrn import QueryReductionNetwork
+from query_reduction.networks.heads import HeadConfig, ResponseHead
+from query_reduction.networks.qrn import QRNConfig, QueryReductionNetwork
 from query_reduction.networks.response_tree import ResponseTree
 
 STORY = Story(
@@ -42,13 +43,11 @@ WIDE = tuple(f"{start}{number}" for start in ("word", "api_call dish") for numbe
 
 def vocabulary(candidates: tuple[str, ...] = CANDIDATES) -> Vocabulary:
     words = Vocabulary.from_stories([STORY], "spaces")
-    return Vocabulary(words.words, candidates, words.longest_sentence, "spaces")
+    return Vocabulary(words.words, candidates, 6, "spaces")
 
 
-def network(config: ModelConfig, words: Vocabulary, restarts: int = 2) -> QueryReductionNetwork:
-    return QueryReductionNetwork(
-        config, words.size, len(words.answers), longest_sentence=6, vocabulary=words, restarts=range(restarts)
-    ).double()
+def network(head: HeadConfig, words: Vocabulary, restarts: int = 2) -> QueryReductionNetwork:
+    return qrn(QRNConfig(dimension=5), words, range(restarts), head=head).double()
 
 
 def batch(words: Vocabulary) -> Batch:
@@ -57,28 +56,29 @@ def batch(words: Vocabulary) -> Batch:
 
 _HEADS: tuple[Literal["responses", "slots"], ...] = ("responses", "slots")
 _MATCHES: tuple[Literal["none", "paper", "original"], ...] = ("none", "paper", "original")
-CONFIGS = [ModelConfig(dimension=5, head=head, match=match) for head, match in itertools.product(_HEADS, _MATCHES)]
+HEADS = [HeadConfig(kind, match) for kind, match in itertools.product(_HEADS, _MATCHES)]
+every_head = pytest.mark.parametrize("head", HEADS, ids=lambda head: f"{head.kind}-{head.match}")
 
 
-@pytest.mark.parametrize("config", CONFIGS, ids=lambda config: f"{config.head}-{config.match}")
+@every_head
 @pytest.mark.parametrize("more", [(), WIDE], ids=["narrow", "wide"])
-def test_the_loss_is_the_cross_entropy_of_the_scores(config: ModelConfig, more: tuple[str, ...]) -> None:
+def test_the_loss_is_the_cross_entropy_of_the_scores(head: HeadConfig, more: tuple[str, ...]) -> None:
     words = vocabulary(CANDIDATES + more)
-    net = network(config, words)
+    net = network(head, words)
     questions = batch(words)
-    scores = net(questions)
+    scores = net.scores(questions)
     right = scores.gather(2, questions.answers.long().expand(2, -1).unsqueeze(2)).squeeze(2)
     torch.testing.assert_close(-right, net.losses(questions))
-    if config.head == "responses":
+    if head.kind == "responses":
         torch.testing.assert_close(scores.exp().sum(2), torch.ones(2, 3, dtype=torch.float64))
 
 
-@pytest.mark.parametrize("config", CONFIGS, ids=lambda config: f"{config.head}-{config.match}")
-def test_restarts_never_mix(config: ModelConfig) -> None:
+@every_head
+def test_restarts_never_mix(head: HeadConfig) -> None:
     words = vocabulary()
-    net = network(config, words)
+    net = network(head, words)
     losses = net.losses(batch(words))
-    alone = network(config, words, 1)
+    alone = network(head, words, 1)
     torch.testing.assert_close(losses[:1], alone.losses(batch(words)))
     losses[0].sum().backward()
     for name, parameter in net.named_parameters():
@@ -89,9 +89,10 @@ def test_restarts_never_mix(config: ModelConfig) -> None:
 def test_a_word_is_chosen_by_reduced_query_and_current_word() -> None:
     """The tree's scores, written out by hand for one candidate."""
     words = vocabulary(("a x", "a y", "b y", "b z", "b"))
-    net = network(ModelConfig(dimension=5, head="responses"), words, 1)
+    net = network(HeadConfig("responses"), words, 1)
     reduced = torch.randn(1, 2, 5, dtype=torch.float64)
-    tree = net.head.tree  # type: ignore[attr-defined]
+    assert isinstance(net.head, ResponseHead)
+    tree = net.head.tree
     first, after_a, after_b = tree.partings
     assert [len(parting.pairs) for parting in (first, after_a, after_b)] == [2, 2, 3]
     assert (first.position, after_a.position) == (0, 1)
@@ -104,7 +105,7 @@ def test_a_word_is_chosen_by_reduced_query_and_current_word() -> None:
         return scores.log_softmax(1)[:, choice]
 
     expected = log_probability(first, 1) + log_probability(after_b, 2)
-    torch.testing.assert_close(net.score(reduced)[0, :, 3], expected)
+    torch.testing.assert_close(net.head.scores(net, reduced, None)[0, :, 3], expected)
 
 
 _responses = st.lists(st.lists(st.sampled_from("abc"), max_size=4).map(tuple), min_size=1, max_size=30, unique=True)
@@ -126,7 +127,7 @@ def test_probabilities_of_all_candidates_add_up(candidates: list[tuple[str, ...]
 
 def test_match_lets_a_name_never_seen_win() -> None:
     words = vocabulary()
-    net = network(ModelConfig(dimension=5, head="responses", match="original"), words, 1)
+    net = network(HeadConfig("responses", "original"), words, 1)
     with torch.no_grad():
         net.answer_weight.zero_()
         net.answer_match[:] = 0

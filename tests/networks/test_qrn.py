@@ -4,30 +4,41 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 import torch
+from small_networks import qrn, variant, vocabulary_of
 
-from query_reduction.config import ModelConfig, parse_variant
 from query_reduction.data.batch import Batch
-from query_reduction.networks.qrn import LayerTrace, QueryReductionNetwork, position_weights
+from query_reduction.networks.contributions import LayerGates
+from query_reduction.networks.encoder import position_weights
+from query_reduction.networks.qrn import QRNConfig, QueryReductionNetwork
 
-VOCABULARY, ANSWERS = 13, 4
+WORDS = vocabulary_of(13, 4, 6)
 VARIANTS = ["1r", "2", "2r", "3r", "2rv", "6r7", "2r9", "1v", "3d5"]
 
 
 @pytest.fixture
 def batch() -> Batch:
     generator = torch.Generator().manual_seed(1)
-    words = torch.randint(2, VOCABULARY, (9, 6), generator=generator)
+    words = torch.randint(2, WORDS.size, (9, 6), generator=generator)
     words[::2, 4:] = 0
     stories = torch.randint(0, 9, (4, 7), generator=generator)
     return Batch(words, stories, torch.tensor([7, 3, 1, 0]), torch.tensor([0, 3, 5, 8]), torch.tensor([0, 1, 2, 3]))
 
 
-def build(variant: str, restarts: range = range(1), **changes: object) -> QueryReductionNetwork:
-    config = parse_variant(variant, ModelConfig(dimension=6, **changes))  # type: ignore[arg-type]
-    return QueryReductionNetwork(config, VOCABULARY, ANSWERS, longest_sentence=6, restarts=restarts).double()
+def build(name: str, restarts: range = range(1), **changes: object) -> QueryReductionNetwork:
+    """A small network: of dimension 6 where the name gives none."""
+    config = variant(name, **changes)
+    if config.dimension == QRNConfig().dimension:
+        config = replace(config, dimension=6)
+    return qrn(config, WORDS, restarts).double()
+
+
+@pytest.mark.parametrize(("name", "dimension"), [("2r", 6), ("3d5", 5), ("6r7", 7)])
+def test_small_networks_are_small(name: str, dimension: int) -> None:
+    assert build(name).embedding.shape == (1, 13, dimension)
 
 
 def sigmoid(x: float) -> float:
@@ -45,7 +56,7 @@ def by_hand(network: QueryReductionNetwork, batch: Batch) -> Iterator[list[float
         for j, word in enumerate(batch.words[row].tolist(), start=1):
             if word:
                 for k in range(1, d + 1):
-                    x[k - 1] += ((1 - k / d) + (j / network.longest_sentence) * (2 * k / d - 1)) * w["embedding"][word][
+                    x[k - 1] += ((1 - k / d) + (j / WORDS.longest_sentence) * (2 * k / d - 1)) * w["embedding"][word][
                         k - 1
                     ]
         return x
@@ -102,19 +113,19 @@ def by_hand(network: QueryReductionNetwork, batch: Batch) -> Iterator[list[float
 
 
 @pytest.mark.parametrize("tied", [True, False])
-@pytest.mark.parametrize("variant", VARIANTS)
-def test_equals_the_equations(variant: str, tied: bool, batch: Batch) -> None:
-    network = build(variant, tied=tied)
+@pytest.mark.parametrize("name", VARIANTS)
+def test_equals_the_equations(name: str, tied: bool, batch: Batch) -> None:
+    network = build(name, tied=tied)
     for parameter in network.parameters():
         torch.nn.init.normal_(parameter, generator=torch.Generator().manual_seed(3))
     expected = torch.tensor(list(by_hand(network, batch)), dtype=torch.float64)
-    torch.testing.assert_close(network(batch)[0], expected, rtol=1e-9, atol=1e-10)
+    torch.testing.assert_close(network.scores(batch)[0], expected, rtol=1e-9, atol=1e-10)
 
 
-@pytest.mark.parametrize("variant", ["2r", "2rv"])
-def test_restarts_do_not_mix(variant: str, batch: Batch) -> None:
-    stack = build(variant, range(3))
-    stack(batch)[1].sum().backward()
+@pytest.mark.parametrize("name", ["2r", "2rv"])
+def test_restarts_do_not_mix(name: str, batch: Batch) -> None:
+    stack = build(name, range(3))
+    stack.scores(batch)[1].sum().backward()
     for parameter in stack.parameters():
         assert parameter.grad is not None
         assert parameter.grad[1].abs().sum() > 0
@@ -126,14 +137,14 @@ def test_a_restart_is_the_same_in_any_stack(batch: Batch) -> None:
     alone = build("2r", range(2, 3))
     for name, parameter in alone.named_parameters():
         assert torch.equal(parameter[0], stack.get_parameter(name)[2])
-    torch.testing.assert_close(stack(batch)[2], alone(batch)[0])
+    torch.testing.assert_close(stack.scores(batch)[2], alone.scores(batch)[0])
 
 
 def test_padding_changes_nothing(batch: Batch) -> None:
     network = build("3r")
     stories = torch.cat([batch.stories, batch.stories.flip(1)], dim=1)
     padded = Batch(torch.nn.functional.pad(batch.words, (0, 5)), stories, batch.lengths, batch.questions, batch.answers)
-    torch.testing.assert_close(network(padded), network(batch))
+    torch.testing.assert_close(network.scores(padded), network.scores(batch))
 
 
 def test_one_layer_has_no_reset_gate() -> None:
@@ -141,8 +152,7 @@ def test_one_layer_has_no_reset_gate() -> None:
 
 
 def test_original_initial_weights() -> None:
-    config = ModelConfig(init="original")
-    network = QueryReductionNetwork(config, 500, 200, longest_sentence=6)
+    network = qrn(QRNConfig(init="original"), vocabulary_of(500, 200, 6))
     assert network.embedding[0, 2:].std().item() == pytest.approx(1, abs=0.02)
     assert network.embedding.abs().max().item() <= math.sqrt(3)
     assert network.candidate_query.std().item() == pytest.approx(0.1, abs=0.01)
@@ -151,7 +161,7 @@ def test_original_initial_weights() -> None:
 
 
 def test_open_initial_weights_leave_the_gates_of_a_wide_network_undecided() -> None:
-    network = QueryReductionNetwork(ModelConfig(init="open", dimension=200), 40, 9, longest_sentence=6, restarts=[0, 1])
+    network = qrn(QRNConfig(init="open", dimension=200), vocabulary_of(40, 9, 6), [0, 1])
     for weight in (network.update_weight, network.reset_weight):
         assert weight.std().item() == pytest.approx(200**-0.5, rel=0.1)
     assert network.embedding[:, 2:].std().item() == pytest.approx(0.5, rel=0.05)
@@ -160,8 +170,7 @@ def test_open_initial_weights_leave_the_gates_of_a_wide_network_undecided() -> N
 
 
 def test_paper_initial_weights() -> None:
-    config = ModelConfig(init="paper")
-    network = QueryReductionNetwork(config, 500, 200, longest_sentence=6)
+    network = qrn(QRNConfig(init="paper"), vocabulary_of(500, 200, 6))
     assert network.embedding[0, 2:].std().item() == pytest.approx(1 / math.sqrt(50), abs=0.01)
     assert network.candidate_query.abs().max().item() <= math.sqrt(6 / 150)
     assert network.update_weight.abs().max().item() <= math.sqrt(6 / 51)
@@ -180,9 +189,19 @@ def test_position_encoder_lengths() -> None:
 
 def test_trace_has_what_happened(batch: Batch) -> None:
     network = build("3r", range(2))
-    layers: list[LayerTrace] = []
+    layers: list[LayerGates] = []
     table = network.encode(batch.words)
     reduced = network.read(table, table[:, batch.questions], batch.stories, batch.lengths, layers)
-    torch.testing.assert_close(network.score(reduced), network(batch))
+    torch.testing.assert_close(network.head.scores(network, reduced, batch), network.scores(batch))
     assert [layer.reset_forward is None for layer in layers] == [False, False, True]
     torch.testing.assert_close(layers[-1].reduced[:, 0, 6], reduced[:, 0])
+
+    trace = network.trace(batch)
+    torch.testing.assert_close(trace.scores, network.scores(batch))
+    assert trace.so_far is not None
+    torch.testing.assert_close(trace.so_far[:, 0, 6], trace.scores[:, 0])
+    for shown, layer in zip(trace.layers, layers, strict=True):
+        assert shown.gates.keys() == layer.named().keys()
+        torch.testing.assert_close(shown.gates["update"], layer.update)
+        torch.testing.assert_close(shown.candidate, layer.candidate)
+        torch.testing.assert_close(shown.reduced, layer.reduced)

@@ -6,16 +6,15 @@ import json
 from pathlib import Path
 
 import pytest
+from small_networks import saved_story_model
 
 import query_reduction
 from query_reduction import ready as models
 from query_reduction.cli import main
-from query_reduction.config import parse_variant
-from query_reduction.data.vocabulary import Vocabulary
 from query_reduction.errors import InputError
-from query_reduction.networks.qrn import QueryReductionNetwork
+from query_reduction.model import StoryModel
 from query_reduction.ready import ReadyModel, find_model, ready_models, size_limit
-from query_reduction.training.checkpoint import SavedModel, load_model, save_model
+from query_reduction.training.checkpoint import load_model, save_model
 from query_reduction.worlds import TASKS, generate
 
 from .own_stories import OWN_STORIES
@@ -25,21 +24,17 @@ from .own_stories import OWN_STORIES
 def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder of ready models with three tiny ones."""
     folder = tmp_path / "shelf"
-    vocabulary = Vocabulary.from_stories(generate(1, 20))
-    config = parse_variant("1r4")
-    network = QueryReductionNetwork(
-        config, vocabulary.size, len(vocabulary.answers), longest_sentence=vocabulary.longest_sentence
-    )
-    card = {"title": "Single supporting fact", "variant": "1r4", "errors": {"generated": 1.5}}
+    card = {"title": "Single supporting fact", "network": "1r4", "errors": {"generated": 1.5}}
+    model = saved_story_model("1r4", generate(1, 20), card=card)
     for name in ("task10", "task2", "joint"):
-        save_model(folder / f"{name}.safetensors", SavedModel(config, vocabulary, network.state_dict(), card))
+        save_model(folder / f"{name}.safetensors", model)
     monkeypatch.setattr(models, "FOLDER", folder)
     return folder
 
 
 def test_found_by_name(shelf: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     assert find_model("task2") == shelf / "task2.safetensors"
-    assert query_reduction.load("task2").answer(["Mary went to the office."], "Where is Mary?").text
+    assert story_model("task2").answer(["Mary went to the office."], "Where is Mary?").text
     monkeypatch.chdir(tmp_path)
     (tmp_path / "task2").mkdir()
     assert find_model("task2") == Path("task2")  # what is there comes before what came with the package
@@ -75,26 +70,32 @@ def test_what_ships_is_small_and_says_where_it_comes_from(model: ReadyModel) -> 
     assert 0 <= model.card["errors"]["generated"] <= 100
     assert "/" not in model.card["command"].split()[0]
     saved = load_model(model.path)
-    if saved.preparation is None:
-        tasks = [int(task) for task in model.card["test_error_by_task"]]
+    if saved.task.kind == "stories":
+        tasks = [int(task) for task in model.card["test_errors"]["answer"]]
         assert all(task in TASKS for task in tasks)
         story = generate(tasks[-1], 5, split="test")[0]
         question = story.questions[-1]
-        assert not saved.vocabulary.unknown_words([*story.sentences, question.text])
+        assert not saved.task.vocabulary.unknown_words([*story.sentences, question.text])
 
 
 @pytest.mark.parametrize(("name", "story", "question", "answer"), OWN_STORIES)
 def test_short_stories_of_ones_own(name: str, story: str, question: str, answer: str) -> None:
     """Shorter than any published one: what people type first."""
-    assert query_reduction.load(name).answer(_sentences(story), question).text == answer
+    assert story_model(name).answer(_sentences(story), question).text == answer
 
 
 def test_the_model_of_all_tasks_answers_nearly_all_of_them() -> None:
-    joint = query_reduction.load("joint")
+    joint = story_model("joint")
     asked = [(_sentences(story), question) for _, story, question, _ in OWN_STORIES]
     given = [answer.text for answer in joint.answer_many(asked)]
     wrong = [question for (_, _, question, answer), text in zip(OWN_STORIES, given, strict=True) if text != answer]
     assert len(wrong) <= 1, wrong
+
+
+def story_model(name: str) -> StoryModel:
+    model = query_reduction.load(name)
+    assert isinstance(model, StoryModel)
+    return model
 
 
 def _sentences(story: str) -> list[str]:

@@ -113,3 +113,77 @@ def test_not_a_number_stays_visible() -> None:
     v[0, 2, 49] = torch.nan
     h = scan(torch.full((1, 4, 1), 0.5), v, backend="fused")
     assert h[0, 2:, 49].isnan().all() and h[0, :, :49].isfinite().all()
+
+
+def bad_operator_inputs() -> dict[str, dict[str, Tensor]]:
+    z, v = torch.zeros(2, 3, 1), torch.zeros(2, 3, 4)
+    return {
+        "no lengths": {"lengths": torch.zeros(0, dtype=torch.int64)},
+        "lengths of another type": {"lengths": torch.ones(2)},
+        "half": {"z": z.half(), "v": v.half(), "initial": torch.zeros(2, 4).half()},
+        "bfloat16": {"z": z.bfloat16(), "v": v.bfloat16(), "initial": torch.zeros(2, 4).bfloat16()},
+        "two types": {"z": z.double()},
+        "gates of another width": {"z": torch.zeros(2, 3, 2)},
+        "flat": {"v": v[0]},
+        "initial": {"initial": torch.zeros(2, 3)},
+        "whole numbers": {"z": z.long(), "v": v.long(), "initial": torch.zeros(2, 4).long()},
+    }
+
+
+@pytest.mark.parametrize("name", bad_operator_inputs())
+def test_operators_check_what_they_are_given(name: str) -> None:
+    given = {
+        "z": torch.zeros(2, 3, 1),
+        "v": torch.zeros(2, 3, 4),
+        "lengths": torch.tensor([3, 2]),
+        "initial": torch.zeros(2, 4),
+    } | bad_operator_inputs()[name]
+    with pytest.raises(ValueError, match=r"got|works in"):
+        torch.ops.query_reduction.scan(*given.values(), False)
+    with pytest.raises(ValueError, match=r"got|works in"):
+        torch.ops.query_reduction.scan_backward(given["v"], *given.values(), False)
+
+
+def test_operators_take_lengths_of_any_size() -> None:
+    z, v, initial = torch.rand(2, 3, 1), torch.rand(2, 3, 4), torch.rand(2, 4)
+    far = torch.ops.query_reduction.scan(z, v, torch.tensor([2**62, -(2**62)]), initial, False)
+    assert torch.equal(far, scan(z, v, torch.tensor([3, 0]), initial, backend="fused"))
+    with pytest.raises(ValueError, match="gradient must be"):
+        torch.ops.query_reduction.scan_backward(v[:1], z, v, torch.tensor([3, 3]), initial, False)
+
+
+def test_there_is_no_second_derivative() -> None:
+    z, v, lengths, initial = inputs(2, 4, 3, 1)
+    h = scan(z, v, lengths, initial, backend="fused")
+    with pytest.raises(RuntimeError, match="no second derivative"):
+        torch.autograd.grad(h.sum(), v, create_graph=True)
+
+
+@pytest.mark.parametrize("gate", [1, 70])
+def test_large_results_outlive_each_other(gate: int) -> None:
+    # Their memory is used again, but never while a tensor still lies in it.
+    z, v = torch.rand(40, 300, gate), torch.randn(40, 300, 70)
+    wanted = scan(z, v, backend="associative")
+    kept = [scan(z, v * factor, backend="fused") for factor in range(1, 6)]
+    for factor, h in enumerate(kept, 1):
+        torch.testing.assert_close(h, wanted * factor, rtol=1e-4, atol=1e-4)
+    address, total = kept[0].data_ptr(), kept[0][5:].sum()
+    part = kept[0][1]
+    kept.clear()
+    again = [scan(z, v, backend="fused") for _ in range(5)]
+    assert address not in [h.data_ptr() for h in again]
+    torch.testing.assert_close(part, wanted[1], rtol=1e-4, atol=1e-4)
+    assert total.isfinite()
+
+
+@pytest.mark.parametrize("shape", [(1, 130, 64), (3, 65, 17), (2, 70, 33), (15, 9, 50), (16, 9, 50)])
+@pytest.mark.parametrize("gate", ["scalar", "vector"])
+def test_few_examples_in_narrow_blocks(shape: tuple[int, int, int], gate: str) -> None:
+    for dtype in (torch.float32, torch.float64):
+        arguments = inputs(*shape, 1 if gate == "scalar" else shape[2], dtype)
+        for given in (arguments, [arguments[0], arguments[1]]):
+            got = results(given, False)
+            h = scan(*given, backend="loop")
+            leaves = [argument for argument in given if argument.requires_grad]
+            for have, want in zip(got, [h, *torch.autograd.grad(h.square().sum(), leaves)], strict=True):
+                torch.testing.assert_close(have, want, rtol=2e-4, atol=2e-4)

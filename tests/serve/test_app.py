@@ -5,22 +5,19 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from typing import Any
 
 import httpx
 import pytest
+from small_networks import saved_story_model
 
-from query_reduction.config import parse_variant, preset
-from query_reduction.data.vocabulary import Vocabulary
-from query_reduction.model import Reader
-from query_reduction.networks.qrn import QueryReductionNetwork
+from query_reduction.model import DialogModel, StoryModel, model_of
 from query_reduction.serve.app import create_app
 from query_reduction.serve.batching import Batcher, BusyError
 from query_reduction.serve.limits import Limits
 from query_reduction.tasks.sources import load_parts
-from query_reduction.training.checkpoint import SavedModel
-from query_reduction.training.run import Run, RunSettings
+from query_reduction.training.run import Run
+from query_reduction.training.setup import setup
 from query_reduction.worlds import generate
 
 STORY = ["Mary got the milk.", "Mary went to the garden."]
@@ -29,26 +26,31 @@ ASKED = {"model": "task2", "sentences": STORY, "question": QUESTION}
 
 
 @pytest.fixture(scope="module")
-def reader() -> Reader:
-    vocabulary = Vocabulary.from_stories(generate(2, 50))
-    config = parse_variant("2r8")
-    network = QueryReductionNetwork(
-        config, vocabulary.size, len(vocabulary.answers), longest_sentence=vocabulary.longest_sentence
-    )
-    return Reader(SavedModel(config, vocabulary, network.state_dict(), {"test_error_by_task": {"2": 50.0}}))
+def reader() -> StoryModel:
+    return story_model({"test_errors": {"answer": {"2": 50.0}}})
+
+
+def story_model(card: dict[str, Any], network: str = "2r8") -> StoryModel:
+    model = model_of(saved_story_model(network, generate(2, 50), card=card))
+    assert isinstance(model, StoryModel)
+    return model
 
 
 @pytest.fixture(scope="module")
-def dialog_reader() -> Reader:
+def dialog_reader() -> DialogModel:
     """A model that has heard a few dialogs, once."""
     parts = load_parts("generated-dialog", "5", questions=5)
-    model, recipe = preset("dialog", "2r8c")
-    run = Run(parts, RunSettings(model, replace(recipe, restarts=1, max_epochs=1, evaluate_every=1), None))
+    changes = {"restarts": 1, "max_epochs": 1, "evaluate_every": 1}
+    run = Run(parts, setup("2r8c", kind="dialogs", changes=changes))
     run.train()
-    return Reader(run.model(run.best()))
+    model = model_of(run.model(run.best()))
+    assert isinstance(model, DialogModel)
+    return model
 
 
-def request(reader: Reader, method: str, path: str, *, limits: Limits | None = None, **options: Any) -> Any:
+def request(
+    reader: StoryModel | DialogModel, method: str, path: str, *, limits: Limits | None = None, **options: Any
+) -> Any:
     """One request to a fresh application."""
 
     async def send() -> Any:
@@ -59,7 +61,7 @@ def request(reader: Reader, method: str, path: str, *, limits: Limits | None = N
     return asyncio.run(send())
 
 
-def test_answer_is_the_readers(reader: Reader) -> None:
+def test_answer_is_the_readers(reader: StoryModel) -> None:
     response = request(reader, "POST", "/api/answer", json=ASKED)
     assert response.status_code == 200
     expected = reader.answer(STORY, QUESTION)
@@ -68,26 +70,28 @@ def test_answer_is_the_readers(reader: Reader) -> None:
     assert len(response.json()["runners_up"]) == len(expected.runners_up)
 
 
-def test_trace_has_all_the_page_needs(reader: Reader) -> None:
+def test_trace_has_all_the_page_needs(reader: StoryModel) -> None:
     response = request(reader, "POST", "/api/trace", json=ASKED | {"vectors": True, "question": "Where is Zaphod?"})
     assert response.status_code == 200
     trace = response.json()
     assert trace["unknown_words"] == ["Zaphod"]
     assert len(trace["layers"][0]["reduced"]) == len(STORY) == len(trace["ending_here"])
-    assert trace["layers"][1].keys() == {"update", "weights", "candidate", "reduced"}
+    assert trace["layers"][1].keys() == {"gates", "weights", "candidate", "reduced"}
+    assert list(trace["layers"][0]["gates"]) == ["update", "reset_forward", "reset_backward"]
+    assert list(trace["layers"][1]["gates"]) == ["update"]
 
 
-def test_models_and_stories(reader: Reader) -> None:
+def test_models_and_stories(reader: StoryModel) -> None:
     (model,) = request(reader, "GET", "/api/models").json()["models"]
-    assert (model["name"], model["kind"], model["tasks"], model["variant"]) == ("task2", "story", [2], "2r8")
+    assert (model["name"], model["kind"], model["tasks"], model["network"]) == ("task2", "story", [2], "2r8")
     story = request(reader, "POST", "/api/story", json={"model": "task2", "seed": 7}).json()
     assert story == request(reader, "POST", "/api/story", json={"model": "task2", "seed": 7}).json()
     assert story["task"] == 2
     assert max(story["support"]) < len(story["sentences"])
 
 
-def test_no_stories_for_a_model_without_tasks(reader: Reader) -> None:
-    plain = Reader(SavedModel(reader.model.config, reader.model.vocabulary, reader.model.weights))
+def test_no_stories_for_a_model_without_tasks() -> None:
+    plain = story_model({})
     response = request(plain, "POST", "/api/story", json={"model": "task2", "seed": 7})
     assert response.status_code == 422
     assert request(plain, "GET", "/api/models").json()["models"][0]["tasks"] == []
@@ -109,7 +113,9 @@ def test_no_stories_for_a_model_without_tasks(reader: Reader) -> None:
         ({"sentences": ["a" * 5000]}, 413, "too_large", "4000 bytes"),
     ],
 )
-def test_refusals_say_what_is_wrong(reader: Reader, change: dict[str, Any], status: int, code: str, said: str) -> None:
+def test_refusals_say_what_is_wrong(
+    reader: StoryModel, change: dict[str, Any], status: int, code: str, said: str
+) -> None:
     limits = Limits(body_bytes=4000, sentences=10, characters=50)
     for path in ("/api/answer", "/api/trace"):
         response = request(reader, "POST", path, json=ASKED | change, limits=limits)
@@ -119,13 +125,13 @@ def test_refusals_say_what_is_wrong(reader: Reader, change: dict[str, Any], stat
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b"[1]", b"\xff\xfe", b"[" * 3000, b'{"model": NaN}'])
-def test_bodies_that_are_no_json(reader: Reader, body: bytes) -> None:
+def test_bodies_that_are_no_json(reader: StoryModel, body: bytes) -> None:
     response = request(reader, "POST", "/api/answer", content=body, headers={"content-type": "application/json"})
     assert response.status_code in (400, 422)
     assert response.json()["error"]["code"] == "invalid"
 
 
-def test_a_body_of_unknown_length_is_limited_too(reader: Reader) -> None:
+def test_a_body_of_unknown_length_is_limited_too(reader: StoryModel) -> None:
     async def pieces() -> Any:
         for _ in range(100):
             yield b" " * 100
@@ -134,7 +140,7 @@ def test_a_body_of_unknown_length_is_limited_too(reader: Reader) -> None:
     assert response.status_code == 413
 
 
-def test_other_errors_have_the_same_shape(reader: Reader) -> None:
+def test_other_errors_have_the_same_shape(reader: StoryModel) -> None:
     assert request(reader, "GET", "/nothing").json()["error"]["code"] == "not_found"
     assert request(reader, "GET", "/api/answer").json()["error"]["code"] == "method_not_allowed"
     assert request(reader, "GET", "/page/../app.py").status_code == 404
@@ -143,16 +149,16 @@ def test_other_errors_have_the_same_shape(reader: Reader) -> None:
     assert (wrong.status_code, wrong.json()["error"]["code"]) == (421, "wrong_host")
 
 
-def test_slow_requests_are_given_up(reader: Reader, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_slow_requests_are_given_up(reader: StoryModel, monkeypatch: pytest.MonkeyPatch) -> None:
     import time
 
-    monkeypatch.setattr(Reader, "trace", lambda *asked: time.sleep(0.3))
+    monkeypatch.setattr(StoryModel, "explain", lambda *asked: time.sleep(0.3))
     response = request(reader, "POST", "/api/trace", json=ASKED, limits=Limits(seconds=0.02))
     assert response.status_code == 503
     assert response.json()["error"]["code"] == "too_slow"
 
 
-def test_page_needs_nothing_from_outside(reader: Reader) -> None:
+def test_page_needs_nothing_from_outside(reader: StoryModel) -> None:
     for path in ("/", "/docs"):
         response = request(reader, "GET", path)
         policy = response.headers["content-security-policy"]
@@ -169,7 +175,7 @@ def test_page_needs_nothing_from_outside(reader: Reader) -> None:
         assert "innerHTML" not in response.text
 
 
-def test_openapi_names_every_operation(reader: Reader) -> None:
+def test_openapi_names_every_operation(reader: StoryModel) -> None:
     schema = request(reader, "GET", "/openapi.json").json()
     assert {"/api/answer", "/api/chat", "/api/health", "/api/models", "/api/story", "/api/trace"} <= set(
         schema["paths"]
@@ -179,7 +185,7 @@ def test_openapi_names_every_operation(reader: Reader) -> None:
     assert answer["422"]["content"]["application/json"]["schema"]["$ref"].endswith("ErrorMessage")
 
 
-def test_conversation_goes_on_with_what_was_said(dialog_reader: Reader) -> None:
+def test_conversation_goes_on_with_what_was_said(dialog_reader: DialogModel) -> None:
     (model,) = request(dialog_reader, "GET", "/api/models").json()["models"]
     assert model["kind"] == "dialog"
     state: dict[str, Any] = {"sentences": [], "turns": []}
@@ -198,7 +204,7 @@ def test_conversation_goes_on_with_what_was_said(dialog_reader: Reader) -> None:
     assert all({"name", "facts"} == set(place) for place in places)
 
 
-def test_each_kind_of_model_has_its_own_questions(reader: Reader, dialog_reader: Reader) -> None:
+def test_each_kind_of_model_has_its_own_questions(reader: StoryModel, dialog_reader: DialogModel) -> None:
     assert "/api/chat" in request(dialog_reader, "POST", "/api/answer", json=ASKED).json()["error"]["message"]
     refused = request(reader, "POST", "/api/chat", json={"model": "task2", "text": "hello"})
     assert refused.status_code == 422
@@ -247,3 +253,13 @@ def test_one_failure_does_not_stop_the_batcher() -> None:
             assert await waiting[1] == 2
 
     asyncio.run(ask())
+
+
+def test_a_network_without_gates_answers_but_is_not_explained() -> None:
+    gru = story_model({}, "gru")
+    response = request(gru, "POST", "/api/answer", json=ASKED)
+    assert response.json()["answer"] == gru.answer(STORY, QUESTION).text
+    assert request(gru, "GET", "/api/models").json()["models"][0]["network"] == "gru"
+    refused = request(gru, "POST", "/api/trace", json=ASKED)
+    assert refused.status_code == 422
+    assert "nothing to show" in refused.json()["error"]["message"]

@@ -13,26 +13,19 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from small_networks import saved_story_model
 
 from query_reduction.cli import main
-from query_reduction.config import parse_variant
-from query_reduction.data.vocabulary import Vocabulary
 from query_reduction.errors import InputError
-from query_reduction.networks.qrn import QueryReductionNetwork
 from query_reduction.serve.catalog import load_models
-from query_reduction.training.checkpoint import SavedModel, save_model
+from query_reduction.training.checkpoint import save_model
 from query_reduction.worlds import generate
 
 
 @pytest.fixture(scope="module")
 def model_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    vocabulary = Vocabulary.from_stories(generate(1, 50))
-    config = parse_variant("2r8")
-    network = QueryReductionNetwork(
-        config, vocabulary.size, len(vocabulary.answers), longest_sentence=vocabulary.longest_sentence
-    )
     path = tmp_path_factory.mktemp("models") / "tiny" / "model.safetensors"
-    save_model(path, SavedModel(config, vocabulary, network.state_dict()))
+    save_model(path, saved_story_model("2r8", generate(1, 50)))
     return path
 
 

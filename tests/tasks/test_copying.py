@@ -5,13 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from query_reduction.config import ModelConfig
 from query_reduction.data.dialog import find_dialog_files, read_dialogs, speakers
 from query_reduction.data.knowledge import NO_RESULT, KnowledgeBase
 from query_reduction.data.stories import Question, Story
 from query_reduction.errors import InputError
 from query_reduction.tasks.copying import Copying
-from query_reduction.tasks.preparation import Preparation
+from query_reduction.tasks.dialogs import DialogOptions, DialogParts, DialogTask
 from query_reduction.tasks.responses import same
 from query_reduction.worlds.dialogs import generate_dialogs, knowledge_rows
 
@@ -22,7 +21,7 @@ def filled_with_right_templates(copying: Copying, dialogs: list[Story]) -> list[
     """Whether each response is right if what is said is right: what the ranking alone can do."""
     right = []
     for dialog in dialogs:
-        templates = [question.answer for question in copying.prepare(dialog).questions]
+        templates = [question.answer for question in copying.read(dialog)[0].questions]
         for template, (question, log) in zip(templates, copying.follow(dialog), strict=True):
             filled = copying.fill(template, log)
             right.append(filled is not None and same(filled, question.answer))
@@ -54,7 +53,7 @@ def test_the_order_of_offers_is_learned_not_written_down() -> None:
 def test_the_network_reads_kinds_and_each_row_of_a_block_once() -> None:
     copying = Copying.learn(generate_dialogs(5, 60), knowledge_rows())
     (dialog,) = generate_dialogs(5, 1, split="unseen")
-    story = copying.prepare(dialog)
+    story, _ = copying.read(dialog)
     assert len(story.questions) == len(dialog.questions)
     assert not any("resto_" in sentence for sentence in story.sentences)
     assert sum(sentence.startswith("<name> r_") for sentence in story.sentences) == 7
@@ -81,12 +80,10 @@ def test_other_words_and_kinds_of_words_in_no_row_are_found() -> None:
 
 
 def test_what_was_learned_survives_saving() -> None:
-    dialogs = generate_dialogs(5, 40)
-    preparation = Preparation.learn(
-        dialogs, knowledge_rows(), ModelConfig(head="responses", copying=True, marks="speaker")
-    )
-    again = Preparation.from_json(json.loads(json.dumps(preparation.as_json())))
-    assert again == preparation
+    parts = DialogParts("generated", generate_dialogs(5, 40), knowledge=knowledge_rows())
+    task = parts.learn(DialogOptions(copying=True, marks="speaker"), parts.train)
+    again = DialogTask.from_json(json.loads(json.dumps(task.as_json())), task.vocabulary)
+    assert again == task
     assert again.goes_on_after("i'm on it", rows=False)
     assert again.goes_on_after("api_call thai hanoi two cheap", rows=True)
     assert not again.goes_on_after("api_call thai hanoi two cheap", rows=False)

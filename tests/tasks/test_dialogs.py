@@ -20,6 +20,7 @@ from query_reduction.data.lines import Problem
 from query_reduction.data.readers import read_file
 from query_reduction.data.stories import Question, Story
 from query_reduction.errors import InputError
+from query_reduction.tasks.dialogs import DialogParts
 from query_reduction.tasks.sources import load_parts
 
 REAL = Path(__file__).parents[3] / "shared" / "data" / "dialog"
@@ -141,7 +142,7 @@ def test_any_verb_that_reads_files_knows_dialogs(tmp_path: Path) -> None:
     own = write(tmp_path, '{"turns": [{"user": "hi", "system": "hello"}]}\n', "own.jsonl")
     assert read_file(own) == read_dialogs(own)
     parts = load_parts(str(write(tmp_path, own.read_text() * 20, "many.jsonl")), None)
-    assert parts.dialogs
+    assert parts.kind == "dialogs"
     assert (len(parts.train), len(parts.test)) == (18, 2)
     named = write(tmp_path, "1 hi\thello\n2 a row here\n", "dialog-babi-task1-API-calls-trn.txt")
     assert read_file(named)[0].task == "1"
@@ -151,10 +152,12 @@ def test_the_published_folder_in_parts() -> None:
     if not REAL.is_dir():
         pytest.skip("the published dialogs are not here")
     parts = load_parts(str(REAL), "1")
+    assert isinstance(parts, DialogParts)
     assert [len(part) for part in (parts.train, parts.dev, parts.test, parts.unseen)] == [1000] * 4
     assert len(parts.candidates) == 4212
     assert len(parts.knowledge) == 8400
     six = load_parts(str(REAL), "6")
+    assert isinstance(six, DialogParts)
     assert (len(six.candidates), six.knowledge, six.unseen) == (2407, (), [])
     with pytest.raises(InputError, match="no dialog task 7"):
         load_parts(str(REAL), "7")

@@ -3,82 +3,173 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from dataclasses import asdict, replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from safetensors.torch import save_file
+from small_networks import saved_story_model
 
-from query_reduction.config import ModelConfig
-from query_reduction.data.vocabulary import Vocabulary
+from query_reduction.data.stories import Question, Story
 from query_reduction.errors import InputError
 from query_reduction.files import write_atomically
-from query_reduction.networks.qrn import QueryReductionNetwork
-from query_reduction.training.checkpoint import SavedModel, load_model, save_model
+from query_reduction.networks.qrn import QRNConfig
+from query_reduction.networks.registry import config_to_json
+from query_reduction.ready import find_model
+from query_reduction.training import checkpoint
+from query_reduction.training.checkpoint import SavedModel, load_model, load_tensors, save_model, save_tensors
+
+STORIES = [Story(("Mary milk.",), (Question("Mary?", "garden", 1), Question("Mary?", "बगीचा", 1)))]
 
 
 @pytest.fixture
 def model() -> SavedModel:
-    config = ModelConfig(dimension=5, layers=2)
-    vocabulary = Vocabulary(("Mary", "milk"), ("garden", "बगीचा"), 4)
-    network = QueryReductionNetwork(config, vocabulary.size, 2, longest_sentence=4)
-    return SavedModel(config, vocabulary, {n: p.detach() for n, p in network.named_parameters()}, {"command": "qrn"})
+    return saved_story_model("2r5", STORIES, card={"command": "qrn"})
 
 
-def test_round_trip(model: SavedModel, tmp_path: Path) -> None:
-    path = tmp_path / "model.safetensors"
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "model.safetensors"
+
+
+def refusal(path: Path) -> str:
+    """The one line with which a file is refused; it names the file."""
+    with pytest.raises(InputError) as caught:
+        load_model(path)
+    assert str(caught.value).startswith(f"{path}: ")
+    assert "\n" not in str(caught.value)
+    return str(caught.value).removeprefix(f"{path}: ")
+
+
+def forge(path: Path, model: SavedModel, changes: Mapping[str, str]) -> None:
+    """A model file with another header, and a checksum that fits it."""
     save_model(path, model)
-    for place in (path, tmp_path):
+    _, metadata = load_tensors(path)
+    del metadata["sha256"]
+    metadata |= changes
+    save_tensors(path, model.weights, metadata | {"sha256": checkpoint._checksum(model.weights, metadata)})
+
+
+@pytest.mark.parametrize("network", ["2r5", "3v4", "gru", "lstm"])
+def test_round_trip(network: str, path: Path) -> None:
+    model = saved_story_model(network, STORIES, card={"command": "qrn"})
+    save_model(path, model)
+    for place in (path, path.parent):
         loaded = load_model(place)
-        assert (loaded.config, loaded.vocabulary, loaded.card) == (model.config, model.vocabulary, model.card)
+        assert (loaded.config, loaded.task, loaded.card) == (model.config, model.task, model.card)
+        assert loaded.weights.keys() == model.weights.keys()
         for name, weight in model.weights.items():
             assert torch.equal(loaded.weights[name], weight)
 
 
 @pytest.mark.parametrize("keep", [0.0, 0.02, 0.5, 0.99])
-def test_cut_file(model: SavedModel, tmp_path: Path, keep: float) -> None:
-    path = tmp_path / "model.safetensors"
+def test_cut_file(model: SavedModel, path: Path, keep: float) -> None:
     save_model(path, model)
     path.write_bytes(path.read_bytes()[: int(path.stat().st_size * keep)])
-    with pytest.raises(InputError, match="damaged") as caught:
-        load_model(path)
-    assert str(path) in str(caught.value)
-    assert "\n" not in str(caught.value)
+    assert "damaged" in refusal(path)
 
 
-def test_foreign_files(model: SavedModel, tmp_path: Path) -> None:
+def test_no_flipped_bit_goes_unnoticed(path: Path) -> None:
+    whole = find_model("task1").read_bytes()
+    random = np.random.default_rng(0)
+    for place in random.choice(len(whole) * 8, 200, replace=False).tolist():
+        damaged = bytearray(whole)
+        damaged[place // 8] ^= 1 << place % 8
+        path.write_bytes(damaged)
+        refusal(path)
+
+
+def test_foreign_files(tmp_path: Path) -> None:
     foreign = tmp_path / "foreign.safetensors"
     save_file({"weight": torch.zeros(3)}, foreign)
-    with pytest.raises(InputError, match="not a query-reduction model"):
-        load_model(foreign)
-    with pytest.raises(InputError, match="no such file"):
-        load_model(tmp_path / "absent.safetensors")
-    with pytest.raises(InputError, match=r"no model\.safetensors in this folder"):
-        load_model(tmp_path)
+    assert refusal(foreign) == "not a query-reduction model"
+    assert refusal(tmp_path / "absent.safetensors") == "no such file"
+    assert refusal(tmp_path).startswith("no model.safetensors in this folder")
 
 
-def test_weights_that_do_not_fit(model: SavedModel, tmp_path: Path) -> None:
-    path = tmp_path / "model.safetensors"
-    save_model(path, SavedModel(ModelConfig(dimension=7), model.vocabulary, model.weights))
-    with pytest.raises(InputError, match="do not fit"):
-        load_model(path)
-    broken = {name: torch.full_like(weight, float("nan")) for name, weight in model.weights.items()}
-    save_model(path, SavedModel(model.config, model.vocabulary, broken))
-    with pytest.raises(InputError, match="not numbers"):
-        load_model(path)
-
-
-def test_header_that_lies(model: SavedModel, tmp_path: Path) -> None:
-    path = tmp_path / "model.safetensors"
-    metadata = {
-        "format": "query-reduction model 1",
-        "config": json.dumps({"layers": "many"}),
-        "vocabulary": "{}",
-        "card": "{}",
-    }
+def test_the_first_format_is_refused(model: SavedModel, path: Path) -> None:
+    metadata = {"format": "query-reduction model 1", "config": "{}", "vocabulary": "{}", "card": "{}"}
     save_file(dict(model.weights), path, metadata)
-    with pytest.raises(InputError, match="do not fit"):
-        load_model(path)
+    assert refusal(path) == "not a query-reduction model this version reads (query-reduction model 1)"
+
+
+@pytest.mark.parametrize("name", ["sha256", "network", "task", "card"])
+def test_a_header_with_something_missing(model: SavedModel, path: Path, name: str) -> None:
+    save_model(path, model)
+    _, metadata = load_tensors(path)
+    del metadata[name]
+    save_tensors(path, model.weights, metadata)
+    assert "damaged" in refusal(path)
+
+
+def test_weights_that_do_not_fit(model: SavedModel, path: Path) -> None:
+    save_model(path, replace(model, config=QRNConfig(dimension=7)))
+    assert "do not fit (weight answer_weight is (1, 2, 5) where the settings ask for (1, 2, 7))" in refusal(path)
+    missing = {name: weight for name, weight in model.weights.items() if name != "embedding"}
+    save_model(path, replace(model, weights=missing))
+    assert "weight embedding is missing" in refusal(path)
+    save_model(path, replace(model, weights={**model.weights, "more": torch.zeros(1)}))
+    assert "weight more is (1,) where the settings ask for None" in refusal(path)
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), 1e7])
+def test_weights_that_are_no_weights(model: SavedModel, path: Path, value: float) -> None:
+    broken = {name: torch.full_like(weight, value) for name, weight in model.weights.items()}
+    save_model(path, replace(model, weights=broken))
+    assert "not numbers, or absurdly large" in refusal(path)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"layers": "many"}, "layers must be a whole number from 1 to 64, not 'many'"),
+        ({"layers": 10**9}, "layers must be a whole number from 1 to 64, not 1000000000"),
+        ({"layers": 10**30, "tied": False}, "layers must be a whole number from 1 to 64"),
+        ({"layers": True}, "layers must be a whole number from 1 to 64, not True"),
+        ({"dimension": 4097}, "dimension must be a whole number from 1 to 4096, not 4097"),
+        ({"forget_bias": float("nan")}, "forget_bias must be a number from -100 to 100, not nan"),
+        ({"depth": 2}, "QRNConfig has no setting 'depth'"),
+        ({"network": "transformer"}, "no network 'transformer'; there are gru, lstm, qrn"),
+        ({"layers": 64, "dimension": 4096, "tied": False}, "where the settings ask for"),
+    ],
+)
+def test_a_header_that_lies(model: SavedModel, path: Path, changes: dict[str, object], message: str) -> None:
+    """Settings are checked, and shapes compared, before anything is allocated: the last would take 9 GB."""
+    forge(path, model, {"network": json.dumps(config_to_json(model.config) | changes)})
+    assert message in refusal(path)
+
+
+@pytest.mark.parametrize("text", ["", "null", "3", "[]", "{", '{"network": []}'])
+def test_a_header_that_is_no_settings(model: SavedModel, path: Path, text: str) -> None:
+    forge(path, model, {"network": text})
+    assert "do not fit" in refusal(path)
+
+
+@pytest.mark.parametrize(
+    "task",
+    [
+        {},
+        {"kind": "riddles"},
+        {"vocabulary": {}},
+        {"vocabulary": {"words": ["a", "a"], "answers": ["b"], "longest_sentence": 3, "tokens": "words"}},
+        {"vocabulary": {"words": ["a"], "answers": ["b"], "longest_sentence": 10**12, "tokens": "words"}},
+        {"learned": {"memory": -1}},
+        {"learned": []},
+    ],
+)
+def test_a_task_that_is_none(model: SavedModel, path: Path, task: dict[str, object]) -> None:
+    whole = {"kind": "stories", "vocabulary": asdict(model.task.vocabulary), "learned": model.task.as_json()}
+    forge(path, model, {"task": checkpoint._squeeze(json.dumps(whole | task if task else task))})
+    assert "do not fit" in refusal(path)
+
+
+def test_a_task_without_end(model: SavedModel, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checkpoint, "_LONGEST_TEXT", 1000)
+    forge(path, model, {"task": checkpoint._squeeze(" " * 10_000)})
+    assert "cut short or too long" in refusal(path)
 
 
 def test_full_disk_keeps_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -92,4 +183,14 @@ def test_full_disk_keeps_the_old_file(tmp_path: Path, monkeypatch: pytest.Monkey
     with pytest.raises(InputError, match=r"cannot write .*file: No space left on device"):
         write_atomically(path, "new")
     assert path.read_text() == "old"
+    assert [entry.name for entry in tmp_path.iterdir()] == ["file"]
+
+
+def test_places_that_cannot_be_written(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("old")
+    for path in (tmp_path / "file" / "below", tmp_path / "file" / "far" / "below", tmp_path, Path("/"), Path()):
+        with pytest.raises(InputError, match="cannot write"):
+            write_atomically(path, "new")
+    with pytest.raises(InputError, match=r"cannot write .*null"):
+        write_atomically(tmp_path / "a\0b", "new")
     assert [entry.name for entry in tmp_path.iterdir()] == ["file"]

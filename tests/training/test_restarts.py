@@ -9,10 +9,16 @@ import numpy as np
 import pytest
 import torch
 
-from query_reduction.config import Recipe, parse_variant
+from query_reduction.data.stories import Question, Story
 from query_reduction.errors import InputError
-from query_reduction.tasks.sources import Parts, load_parts
-from query_reduction.training.run import STATE_FILE, Run, RunSettings
+from query_reduction.networks.qrn import QueryReductionNetwork
+from query_reduction.networks.registry import resolve
+from query_reduction.tasks.protocol import Parts
+from query_reduction.tasks.sources import load_parts
+from query_reduction.tasks.stories import StoryOptions, StoryParts
+from query_reduction.training.recipes import Recipe
+from query_reduction.training.run import STATE_FILE, Place, Run
+from query_reduction.training.setup import Setup
 
 RECIPE = Recipe(restarts=3, max_epochs=12, evaluate_every=2, patience=4, keep="loss")
 ADAM = replace(RECIPE, optimiser="adam", learning_rate=0.02)
@@ -24,8 +30,14 @@ def parts() -> Parts:
     return load_parts("generated", "1", questions=200)
 
 
-def make(parts: Parts, folder: Path | None = None, recipe: Recipe = RECIPE, restarts: range | None = None) -> Run:
-    return Run(parts, RunSettings(parse_variant("2r8"), recipe, folder), restarts)
+def make(
+    parts: Parts,
+    folder: Path | None = None,
+    recipe: Recipe = RECIPE,
+    restarts: range | None = None,
+    network: str = "2r8",
+) -> Run:
+    return Run(parts, Setup(resolve(network), StoryOptions(), recipe), Place(folder), restarts)
 
 
 def outcome(run: Run) -> list[tuple[int, int, float, float]]:
@@ -108,12 +120,18 @@ def test_choice_is_on_development_only(parts: Parts) -> None:
     run = make(parts)
     run.train()
     result = run.finish()
-    chosen = min(result["restarts"], key=lambda row: row["dev_loss"])
-    assert result["chosen_restart"] == chosen["restart"]
-    assert result["test_error"] == chosen["test_error"]
-    errors = [row["test_error"] for row in result["restarts"]]
-    assert result["test_error_mean"] == pytest.approx(np.mean(errors))
-    assert result["test_error_std"] == pytest.approx(np.std(errors))
+    assert all(row.dev_loss is not None for row in result.restarts)
+    chosen = min(result.restarts, key=lambda row: row.dev_loss or 0.0)
+    assert result.chosen == chosen
+    errors = [row.test_error for row in result.restarts]
+    assert result.test_errors == errors
+    shown = result.as_json()
+    assert shown["chosen_restart"] == chosen.restart
+    assert shown["test_error"] == chosen.test_error
+    assert shown["test_errors"] == {"answer": {"1": chosen.test_error}}
+    assert shown["test_error_mean"] == pytest.approx(np.mean(result.test_errors))
+    assert shown["test_error_std"] == pytest.approx(np.std(result.test_errors))
+    assert (shown["network"], shown["settings"]["network"]["network"]) == ("2r8", "qrn")
 
 
 def test_held_out_questions_are_not_trained_on(parts: Parts) -> None:
@@ -124,15 +142,31 @@ def test_held_out_questions_are_not_trained_on(parts: Parts) -> None:
 
 
 def replace_dev(parts: Parts) -> Parts:
-    return Parts(parts.name, parts.train, [], parts.test)
+    return StoryParts(parts.name, parts.train, [], parts.test)
+
+
+def test_whole_stories_can_be_held_out(parts: Parts) -> None:
+    run = make(replace_dev(parts), recipe=replace(RECIPE, split="story"))
+    story_of = [number for number, story in enumerate(parts.train) for _ in story.questions]
+    train, dev = ({story_of[question] for question in part} for part in (run.trainer.train, run.trainer.dev))
+    assert not train & dev
+    assert train | dev == set(story_of)
+    assert 20 <= len(run.trainer.dev) < 20 + max(len(story.questions) for story in parts.train)
+
+
+def test_one_story_cannot_be_split_by_story() -> None:
+    story = Story(("a b.",), (Question("a?", "b", 1), Question("a?", "b", 1)))
+    with pytest.raises(InputError, match="needs two stories"):
+        make(StoryParts("one", [story]), recipe=replace(RECIPE, split="story"))
 
 
 def test_l2_counts_per_use_or_once(parts: Parts) -> None:
     """One step without gradient from the loss: the weights shrink by exactly what weight decay says."""
     for counting, uses in (("per-use", 3), ("once", 1)):
         recipe = replace(RECIPE, l2=0.01, l2_counting=counting, accumulator=0.1)  # type: ignore[arg-type]
-        run = Run(parts, RunSettings(parse_variant("3r8"), recipe, None))
+        run = make(parts, recipe=recipe, network="3r8")
         network, stack = run.trainer.network, run.trainer._stack
+        assert isinstance(network, QueryReductionNetwork)
         before = network.candidate_query.detach().clone()
         bias = network.candidate_bias.detach().clone()
         stack.zero_gradients()
@@ -168,7 +202,8 @@ def test_adam_is_pytorchs(parts: Parts) -> None:
 def test_learns(parts: Parts, recipe: Recipe) -> None:
     run = make(parts, recipe=replace(recipe, max_epochs=30, patience=0, restarts=2))
     run.train()
-    assert run.finish()["test_error"] < 20
+    error = run.finish().chosen.test_error
+    assert error is not None and error < 20
 
 
 def test_a_solved_restart_does_not_go_on_for_long(parts: Parts, tmp_path: Path) -> None:

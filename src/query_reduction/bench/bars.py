@@ -1,104 +1,118 @@
-"""What the engine has to reach, and whether a run shows it."""
+"""What the engine is to reach, and whether the figures show it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from query_reduction.bench.recurrence import BOTH
-from query_reduction.errors import InputError
-from query_reduction.experiments.store import ResultStore
+from query_reduction.bench.results import Build, Limits, LongStories, Recurrence, Scaling, Step, ratios
+from query_reduction.bench.tables import Table
 
-__all__ = ["column_minutes", "judge"]
+__all__ = ["Bar", "bars_table", "judge"]
 
-_JUDGED_SIZES = {(32, 64, 50), (32, 256, 64), (8, 1024, 64)}
-_SCAN_BARS = {"loop": 30.0, "mambapy pscan": 5.0}
-_STEP_BARS = {"per-step loop": 25.0, "matrix form": 13.0, "nn.GRU": 15.0, "nn.LSTM": 12.0}
-_TASKS, _RESTARTS = 20, 10
-
-
-def judge(sections: dict[str, Any], results: Path | None = None) -> list[dict[str, Any]]:
-    """Every bar the run has figures for: what, bar, measured, met."""
-    bars = [
-        *_recurrence(sections.get("recurrence")),
-        *_step(sections.get("step")),
-        *_scaling(sections.get("scaling")),
-        *_limits(sections.get("limits")),
-        *_memory(sections.get("memory")),
-    ]
-    minutes = column_minutes(results) if results is not None else None
-    if minutes is not None:
-        bars.append(_at_most("20 tasks × 10 restarts of 2r at 1k, time of the stored trials", 12, minutes, "min"))
-    build = sections.get("build", {}).get("seconds")
-    if build is not None:
-        bars.append(_at_most("building the native library from source", 60, build, "s"))
-    return bars
+_SCAN_BARS = {"Numba": 2.5, "JAX": 5.0}
+"""Contenders whose names begin so: at least so many times our time, forward and backward."""
+_STACKED_BARS = {"GRU reader": 10.0, "LSTM reader": 10.0, "QRN, loop": 15.0, "QRN, matrix": 10.0}
+_PRODUCT_BARS = {"2r": 55.0, "6r200": 85.0}
 
 
-def _at_least(what: str, bar: float, measured: float, unit: str) -> dict[str, Any]:
-    return {"what": what, "bar": f"≥ {bar:g} {unit}", "measured": measured, "unit": unit, "met": measured >= bar}
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """Something to be reached."""
+
+    what: str
+    bar: float
+    measured: float
+    unit: str
+    at_least: bool = True
+
+    @property
+    def met(self) -> bool:
+        """Whether it is."""
+        return self.measured >= self.bar if self.at_least else self.measured <= self.bar
 
 
-def _at_most(what: str, bar: float, measured: float, unit: str) -> dict[str, Any]:
-    return {"what": what, "bar": f"≤ {bar:g} {unit}", "measured": measured, "unit": unit, "met": measured <= bar}
+def judge(parts: Sequence[Recurrence | Step | Scaling | Limits | LongStories | Build]) -> list[Bar]:
+    """Every bar there are figures for."""
+    found: list[Bar] = []
+    for part in parts:
+        if isinstance(part, Recurrence):
+            found += _recurrence(part)
+        elif isinstance(part, Step):
+            found += _step(part)
+        elif isinstance(part, Scaling):
+            found += _scaling(part)
+        elif isinstance(part, Limits):
+            found += _limits(part)
+        elif isinstance(part, LongStories):
+            found += _long_stories(part)
+        elif part.seconds is not None:
+            found.append(Bar("building the native library from source", 60, part.seconds, "s", at_least=False))
+    return found
 
 
-def _recurrence(section: dict[str, Any] | None) -> Iterator[dict[str, Any]]:
-    for row in section["rows"] if section else ():
-        size = (row["batch"], row["time"], row["dim"])
-        judged = size in _JUDGED_SIZES and row["gates"] == "vector" and row["mode"] == BOTH and row["base"] == "fused"
-        for contender in row["contenders"] if judged else ():
-            if contender["name"] in _SCAN_BARS:
-                what = f"fused scan, forward and backward, {size} against {contender['name']}"
-                yield _at_least(what, _SCAN_BARS[contender["name"]], contender["ratio"]["median"], "×")
+def bars_table(bars: Sequence[Bar], *, quick: bool) -> Table:
+    """For people."""
+    rows = tuple(
+        (
+            bar.what,
+            f"{'≥' if bar.at_least else '≤'} {bar.bar:g} {bar.unit}",
+            f"{bar.measured:.3g} {bar.unit}",
+            "met" if bar.met else "not met",
+        )
+        for bar in bars
+    )
+    title = "What is to be reached" + (" (a quick run is only a hint)" if quick else "")
+    return Table(title, ("what", "bar", "measured", "verdict"), rows)
 
 
-def _step(section: dict[str, Any] | None) -> Iterator[dict[str, Any]]:
-    for row in section["rows"] if section else ():
-        for contender in row["contenders"] if row["variant"] == "2r" else ():
-            if contender["name"] in _STEP_BARS:
-                what = f"2r step, stacked, per model, against {contender['name']}"
-                yield _at_least(what, _STEP_BARS[contender["name"]], contender["ratio"]["median"], "×")
+def _recurrence(part: Recurrence) -> Iterator[Bar]:
+    for row in part.rows if part.rows else ():
+        threads = max(row.race.thread_counts, default=1)
+        own = row.race.own(threads)
+        if row.mode != BOTH or own is None:
+            continue
+        for start, bar in _SCAN_BARS.items():
+            peer = next((peer for peer in row.race.peers(threads) if peer.contender.startswith(start)), None)
+            if peer is not None:
+                what = f"scan {row.size}, forward and backward, threads: {threads}, against {peer.contender}"
+                yield Bar(what, bar, ratios(peer, own).median, "×")
 
 
-def _scaling(section: dict[str, Any] | None) -> Iterator[dict[str, Any]]:
-    for row in section["restarts"] if section else ():
-        if row["variant"] == "2r":
-            yield _at_least("ten restarts of 2r together against one after another", 1.8, row["speedup"]["median"], "×")
-    for row in section["threads"] if section else ():
-        if row["threads"] > 1:
-            what = f"{row['variant']}, {row['restarts']} at once: {row['threads']} threads against 1, never slower"
-            yield _at_least(what, 1.0, row["speedup"]["median"], "×")
+def _step(part: Step) -> Iterator[Bar]:
+    for row in part.rows:
+        threads = max(row.race.thread_counts, default=1)
+        own = row.race.own(threads)
+        if row.variant != "2r" or row.restarts == 1 or own is None:
+            continue
+        for start, bar in _STACKED_BARS.items():
+            peer = next((peer for peer in row.race.peers(threads) if peer.contender.startswith(start)), None)
+            if peer is not None:
+                what = f"2r step, {row.restarts} stacked, threads: {threads}, against {peer.contender}"
+                yield Bar(what, bar, ratios(peer, own).median, "×")
 
 
-def _limits(section: dict[str, Any] | None) -> Iterator[dict[str, Any]]:
-    for row in section["steps"] if section else ():
-        yield _at_least(f"{row['name']}: share of the fastest matrix product", 50, 100 * row["share"]["median"], "%")
+def _scaling(part: Scaling) -> Iterator[Bar]:
+    for row in part.threads:
+        if row.threads > 1:
+            bar = 1.7 if row.variant == "2r" and row.restarts > 1 else 1.0
+            what = f"{row.variant}, {row.restarts} together: {row.threads} threads against 1"
+            yield Bar(what, bar, row.speedup.median, "×")
 
 
-def _memory(section: dict[str, Any] | None) -> Iterator[dict[str, Any]]:
-    if section and len(section["rows"]) > 2:
-        lengths = [row["time"] for row in section["rows"]]
-        span = f"{lengths[0]:,} to {lengths[-1]:,} sentences".replace(",", " ")
-        for name, what in (("seconds", "time"), ("bytes", "memory")):
-            off = 100 * section[name]["largest_deviation"]
-            yield _at_most(f"{what} of reading {span}, off a straight line", 15, off, "%")
+def _limits(part: Limits) -> Iterator[Bar]:
+    for row in part.steps:
+        if row.restarts > 1 and row.variant in _PRODUCT_BARS:
+            what = f"{row.variant}, {row.restarts} together: share of the fastest matrix product"
+            yield Bar(what, _PRODUCT_BARS[row.variant], 100 * row.share.median, "%")
+    yield Bar("scan, forward and backward: share of the best bandwidth", 80, 100 * part.scan_share, "%")
 
 
-def column_minutes(results: Path) -> float | None:
-    """Minutes that the stored trials of the whole 2r column took, shared over their machine's cores."""
-    longest: dict[str, float] = {}
-    cores = 1
-    try:
-        for stored in ResultStore(results / "store").settings("qa-1k", "2r"):
-            for origin, found in stored.groups():
-                if len(found) >= _RESTARTS:
-                    # Restarts of a stack share its clock: the last to end tells the time of all.
-                    seconds = max(found[restart].seconds for restart in list(found)[:_RESTARTS])
-                    longest[stored.setting["task"]] = seconds
-                    cores = int(origin.machine.get("cores", 1))
-                    break
-    except InputError:
-        return None
-    return sum(longest.values()) / cores / 60 if len(longest) == _TASKS else None
+def _long_stories(part: LongStories) -> Iterator[Bar]:
+    if len(part.rows) > 2:
+        span = f"{part.rows[0].sentences:,} to {part.rows[-1].sentences:,} sentences".replace(",", " ")
+        time_off = max(abs(row.seconds_off) for row in part.rows)
+        memory_off = max(abs(row.bytes_off) for row in part.rows)
+        yield Bar(f"time of reading {span}, off a straight line", 15, 100 * time_off, "%", at_least=False)
+        yield Bar(f"memory of reading {span}, off a straight line", 15, 100 * memory_off, "%", at_least=False)

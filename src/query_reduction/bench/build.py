@@ -8,8 +8,8 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import Any
 
+from query_reduction.bench.results import Build
 from query_reduction.native.threads import available_cores
 
 __all__ = ["measure_build"]
@@ -17,14 +17,14 @@ __all__ = ["measure_build"]
 _SOURCES = Path(__file__).parents[3] / "kernels"
 
 
-def measure_build(sources: Path = _SOURCES) -> dict[str, Any]:
+def measure_build(sources: Path = _SOURCES) -> Build:
     """Configure and compile into an empty folder."""
     beside_python = Path(sys.executable).with_name("cmake")
     cmake = str(beside_python) if beside_python.exists() else shutil.which("cmake")
     if not (sources / "CMakeLists.txt").exists():
-        return {"seconds": None, "notes": ["the sources of the native library are not here: not a checkout"]}
+        return Build(None, ("the sources of the native library are not here: not a checkout",))
     if cmake is None:
-        return {"seconds": None, "notes": ["build: cmake is not installed"]}
+        return Build(None, ("build: cmake is not installed",))
     with tempfile.TemporaryDirectory() as folder:
         started = time.perf_counter()
         for command in (
@@ -32,8 +32,8 @@ def measure_build(sources: Path = _SOURCES) -> dict[str, Any]:
             [cmake, "--build", folder, "--parallel", str(available_cores())],
         ):
             if subprocess.run(command, capture_output=True, check=False).returncode != 0:
-                return {"seconds": None, "notes": ["the native library does not build here"]}
+                return Build(None, ("the native library does not build here",))
         seconds = time.perf_counter() - started
         if not any(Path(folder).glob("_native.*")):
-            return {"seconds": None, "notes": ["no C++ compiler that can build the native library"]}
-    return {"seconds": seconds, "notes": []}
+            return Build(None, ("no C++ compiler that can build the native library",))
+    return Build(seconds)

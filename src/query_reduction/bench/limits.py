@@ -5,13 +5,11 @@ Only products that any way of computing the step must do are counted, so the sha
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 
+from query_reduction.bench.results import BandwidthRow, Limits, Samples, ShareRow, spread
 from query_reduction.bench.step import STACKED, Workload, our_runner, workload
-from query_reduction.bench.timing import Effort, Runner, Timing, race, spread
-from query_reduction.native import library as native
+from query_reduction.bench.timing import Effort, Runner, race
 from query_reduction.native.threads import available_cores
 from query_reduction.networks.qrn import QRNConfig
 from query_reduction.networks.registry import resolve
@@ -38,76 +36,73 @@ def step_products(config: QRNConfig, work: Workload) -> int:
 
 
 def measure_limits(
-    effort: Effort, *, gemm: int = 2048, stream: int = 2**25, scan_steps: int = 2**18, variant: str = "6r200"
-) -> dict[str, Any]:
+    effort: Effort,
+    *,
+    gemm: int = 2048,
+    stream: int = 2**25,
+    scan_steps: int = 2**18,
+    variants: tuple[str, ...] = ("2r", "6r200"),
+) -> Limits:
     """Rates of a large matrix product and of large copies, and what our step and scan reach of them."""
     cores = available_cores()
     left, right, product = (torch.randn(gemm, gemm) for _ in range(3))
-    runners = [Runner("torch.mm", lambda: torch.mm(left, right, out=product), thread_counts=(cores,))]
-    work_of = {32: workload(32), 128: workload(128)}
-    config: QRNConfig = resolve(variant)
-    cases = [(STACKED, 32), (1, 32), (1, 128)]
-    for restarts, batch in cases:
-        runners.append(our_runner(f"{variant}, {restarts} × batch {batch}", config, work_of[batch], restarts))
+    runners = [
+        Runner(
+            "torch.mm",
+            lambda: torch.mm(left, right, out=product),
+            set_threads=torch.set_num_threads,
+            thread_counts=(cores,),
+        )
+    ]
+    work_of = {batch: workload(batch) for batch in (32, 128)}
+    cases = [(variant, *case) for variant in variants for case in ((STACKED, 32), (1, 32), (1, 128))]
+    for variant, restarts, batch in cases:
+        runners.append(our_runner(variant, resolve(variant), work_of[batch], restarts))
     peak, *steps = race(runners, effort)
     operations = 2 * gemm**3
-    best_rate = operations / min(peak.seconds)
     rows = []
-    for (restarts, batch), timing in zip(cases, steps, strict=True):
-        products = step_products(config, work_of[batch])
-        share = spread(
-            [products / mine / (operations / its) for mine, its in zip(timing.seconds, peak.seconds, strict=False)]
-        )
-        rows.append(
-            {
-                "name": timing.name,
-                "restarts": restarts,
-                "batch": batch,
-                "threads": timing.threads,
-                "products": products,
-                "rate": products / spread(timing.seconds).median,
-                "share": share.as_json(),
-                "share_of_best": products / min(timing.seconds) / best_rate,
-            }
-        )
-    return {
-        "gemm": {"size": gemm, "threads": cores, "rate": spread(_rates(peak, operations)).as_json(), "best": best_rate},
-        "formula": FORMULA,
-        "steps": rows,
-        "memory": _memory(effort, stream, scan_steps, cores),
-        "notes": [],
-    }
+    for (variant, restarts, batch), samples in zip(cases, steps, strict=True):
+        products = step_products(resolve(variant), work_of[batch])
+        pairs = zip(samples.seconds, peak.seconds, strict=False)
+        share = spread([products / mine / (operations / its) for mine, its in pairs])
+        rate = products / samples.typical
+        rows.append(ShareRow(variant, restarts, batch, samples.threads, products, rate, share))
+    bandwidth = _bandwidth(effort, stream, scan_steps, cores)
+    *others, scanned = bandwidth
+    return Limits(
+        gemm,
+        cores,
+        spread(_rates(peak, operations)),
+        FORMULA,
+        tuple(rows),
+        tuple(bandwidth),
+        scanned.best / max(other.best for other in others),
+    )
 
 
-def _memory(effort: Effort, stream: int, scan_steps: int, cores: int) -> dict[str, Any]:
-    """Bandwidth by copy and by a + s·b, and the scan's."""
+def _bandwidth(effort: Effort, stream: int, scan_steps: int, cores: int) -> list[BandwidthRow]:
+    """Bandwidth by copy and by a + s·b, and last the scan's."""
     a, b, c = (torch.ones(stream) for _ in range(3))
     z = torch.rand(1, scan_steps, 64, requires_grad=True)
     v = torch.randn(1, scan_steps, 64, requires_grad=True)
     gradient = torch.ones(1, scan_steps, 64)
-    backend = "fused" if native.available() else "associative"
 
     def both() -> object:
-        return torch.autograd.grad(scan(z, v, backend=backend), (z, v), gradient)
+        return torch.autograd.grad(scan(z, v), (z, v), gradient)
 
-    timings = race(
+    by_torch = {"set_threads": torch.set_num_threads, "thread_counts": (cores,)}
+    found = race(
         [
-            Runner("copy", lambda: c.copy_(a), thread_counts=(cores,)),
-            Runner("triad", lambda: torch.add(a, b, alpha=2.0, out=c), thread_counts=(cores,)),
-            Runner(f"scan ({backend})", both),
+            Runner("copy", lambda: c.copy_(a), **by_torch),  # type: ignore[arg-type]
+            Runner("triad", lambda: torch.add(a, b, alpha=2.0, out=c), **by_torch),  # type: ignore[arg-type]
+            Runner(f"scan, forward and backward, {scan_steps} steps of 64 units", both),
         ],
         effort,
     )
     moved = [2 * stream * 4, 3 * stream * 4, _SCAN_PASSES * v.numel() * 4]
-    rates = {timing.name: _rates(timing, amount) for timing, amount in zip(timings, moved, strict=True)}
-    best = max(max(rates["copy"]), max(rates["triad"]))
-    return {
-        "rows": [
-            {"name": name, "rate": spread(values).as_json(), "best": max(values)} for name, values in rates.items()
-        ],
-        "scan_share_of_best": max(rates[timings[2].name]) / best,
-    }
+    rates = [(samples.contender, _rates(samples, amount)) for samples, amount in zip(found, moved, strict=True)]
+    return [BandwidthRow(name, spread(values), max(values)) for name, values in rates]
 
 
-def _rates(timing: Timing, amount: float) -> list[float]:
-    return [amount / seconds for seconds in timing.seconds]
+def _rates(samples: Samples, amount: float) -> list[float]:
+    return [amount / seconds for seconds in samples.seconds]

@@ -7,11 +7,11 @@ import os
 import statistics
 import subprocess
 import sys
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from query_reduction.bench.results import LongStories, LongStory
 from query_reduction.native.threads import available_cores
 
 __all__ = ["LENGTHS", "LENGTHS_QUICK", "linear_fit", "measure_long_stories"]
@@ -20,29 +20,29 @@ LENGTHS = (1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000)
 LENGTHS_QUICK = (1_000, 10_000, 100_000)
 
 
-def measure_long_stories(lengths: Sequence[int], rounds: int, variant: str = "2r") -> dict[str, Any]:
+def measure_long_stories(
+    lengths: Sequence[int], rounds: int, progress: Callable[[float], None], variant: str = "2r"
+) -> LongStories:
     """Read a story of each length, forward and backward, in fresh processes.
 
     The fastest time counts and the median of memory: whatever else the machine does can only add time.
     """
     times: dict[int, list[float]] = {length: [] for length in lengths}
     memory: dict[int, list[float]] = {length: [] for length in lengths}
-    for _ in range(rounds):
-        for length in lengths:
+    for round_number in range(rounds):
+        for place, length in enumerate(lengths):
             found = _measure(length, variant)
             times[length].append(found["seconds"])
             memory[length].append(found["bytes"])
-    result: dict[str, Any] = {"variant": variant, "rounds": rounds, "threads": available_cores(), "notes": []}
-    rows: list[dict[str, Any]] = [{"time": length} for length in lengths]
+            progress((round_number + (place + 1) / len(lengths)) / rounds)
     fastest = [min(times[length]) for length in lengths]
     middle = [statistics.median(memory[length]) for length in lengths]
-    for name, values in (("seconds", fastest), ("bytes", middle)):
-        fixed, each, deviations = linear_fit(lengths, values)
-        result[name] = {"fixed": fixed, "per_sentence": each, "largest_deviation": max(map(abs, deviations))}
-        for row, value, deviation in zip(rows, values, deviations, strict=True):
-            row[name] = value
-            row[f"{name}_deviation"] = deviation
-    return result | {"rows": rows}
+    _, seconds_each, seconds_off = linear_fit(lengths, fastest)
+    _, bytes_each, bytes_off = linear_fit(lengths, middle)
+    rows = zip(lengths, fastest, seconds_off, middle, bytes_off, strict=True)
+    return LongStories(
+        variant, available_cores(), rounds, seconds_each, bytes_each, tuple(LongStory(*row) for row in rows)
+    )
 
 
 def linear_fit(lengths: Sequence[int], values: Sequence[float]) -> tuple[float, float, list[float]]:

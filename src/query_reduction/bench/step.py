@@ -1,12 +1,13 @@
 """A whole training step: batch, encoder, reading, head, loss, backward, weight decay and Adagrad.
 
 Ours against the same network with the recurrence as a loop over time (the paper's "without parallelisation"), as the
-paper's matrix, and against GRU and LSTM readers of the same width and depth over the same sentences, each alone and
-with as many restarts stacked as ours.
+paper's matrix, and against GRU and LSTM readers of the same width and depth over the same sentences: single against
+single, stacked against stacked, each in a process of its own.
 """
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +15,11 @@ from typing import Any
 import numpy as np
 import torch
 
-from query_reduction.bench.timing import Effort, Runner, race, ratios, spread
+from query_reduction.bench.processes import Entrant, Field
+from query_reduction.bench.results import Step, StepRow
+from query_reduction.bench.step_peers import build_peer, plain_step
+from query_reduction.bench.timing import Effort, Runner
+from query_reduction.bench.worker import Calls, LeftOutError, thread_counts
 from query_reduction.data.encoding import EncodedQuestions, encode_stories
 from query_reduction.data.stories import Question, Story
 from query_reduction.data.vocabulary import Vocabulary
@@ -30,6 +35,9 @@ from query_reduction.training.recipes import Recipe
 from query_reduction.training.stack import ParameterStack
 
 __all__ = [
+    "LOOP",
+    "MATRIX",
+    "OURS",
     "STACKED",
     "VARIANTS",
     "Workload",
@@ -37,12 +45,14 @@ __all__ = [
     "measure_steps",
     "network_step",
     "our_runner",
+    "prepare_step",
     "workload",
 ]
 
 VARIANTS = ("2r", "6r200")
 STACKED = 10
 """Restarts that train together."""
+OURS, LOOP, MATRIX = "ours", "QRN, loop over time", "QRN, matrix form"
 
 _WORDS = 40
 _ANSWERS = 6
@@ -50,7 +60,6 @@ _LONGEST_SENTENCE = 8
 _DISTINCT_SENTENCES = 200
 _LEARNING_RATE = 1e-4
 """So small that thousands of steps on nonsense leave the weights where they are: the arithmetic is the same."""
-_TOLERANCE = 1e-3
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +70,11 @@ class Workload:
     vocabulary: Vocabulary
     chosen: np.ndarray[Any, np.dtype[np.int64]]
     """The questions of a batch."""
+
+    @property
+    def sentences(self) -> int:
+        """The length of a story."""
+        return int(self.questions.stories.length.max())
 
 
 def workload(batch: int = 32, sentences: int = 50, distinct: int = _DISTINCT_SENTENCES) -> Workload:
@@ -113,70 +127,82 @@ def our_runner(name: str, config: QRNConfig, work: Workload, restarts: int, thre
     return Runner(name, step, restarts, use_threads, counts)
 
 
-def measure_steps(variants: Sequence[str], effort: Effort, work: Workload | None = None) -> dict[str, Any]:
-    """All contenders for every variant; ratios are to ours, stacked, per model."""
-    work = work or workload()
-    rows = []
-    for variant in variants:
-        config: QRNConfig = resolve(variant)
-        _check_equal(config, work)
-        runners = [
-            our_runner(f"ours, {STACKED} restarts stacked", config, work, STACKED),
-            our_runner("ours, one", config, work, 1),
-            _composed("per-step loop", config, work, 1, "loop"),
-            _composed("matrix form", config, work, 1, "matrix"),
-            _composed(f"matrix form, {STACKED} restarts stacked", config, work, STACKED, "matrix"),
-            *(
-                _recurrent(peer, work, restarts)
-                for peer in (GRUConfig(config.layers, config.dimension), LSTMConfig(config.layers, config.dimension))
-                for restarts in (1, STACKED)
-            ),
-        ]
-        timings = race(runners, effort)
-        stacked, single = timings[:2]
-        rows.append(
-            {
-                "variant": variant,
-                "batch": len(work.chosen),
-                "time": int(work.questions.stories.length.max()),
-                "contenders": [
-                    {
-                        "name": timing.name,
-                        "threads": timing.threads,
-                        "rounds": len(timing.seconds),
-                        "seconds": spread(timing.seconds).as_json(),
-                        "ratio": ratios(timing, stacked).as_json(),
-                        "ratio_to_one": ratios(timing, single).as_json(),
-                    }
-                    for timing in timings
-                ],
-            }
-        )
-    notes = [] if native.available() else ["ours runs without its native library here, many times slower"]
-    return {"rows": rows, "notes": notes}
+def measure_steps(
+    variants: Sequence[str], effort: Effort, progress: Callable[[float], None], work: tuple[int, int] = (32, 50)
+) -> Step:
+    """Every network, one model at a time and stacked; times are per model."""
+    batch, sentences = work
+    found: dict[tuple[str, int], StepRow] = {}
+    for restarts in (1, STACKED):
+        names = [name for name in _CONTENDERS if restarts == 1 or name not in _SINGLE_ONLY]
+        entrants = [Entrant(name, threads, restarts) for name in names for threads in thread_counts()]
+        with Field("step", entrants, OURS) as field:
+            for variant in variants:
+                request = {"variant": variant, "restarts": restarts, "batch": batch, "sentences": sentences}
+                field.prepare(request, effort)
+                row = StepRow(variant, batch, sentences, restarts, field.race("step", effort))
+                found[variant, restarts] = row
+                progress(len(found) / (2 * len(variants)))
+    rows = tuple(found[variant, restarts] for variant in variants for restarts in (1, STACKED))
+    notes = () if native.available() else ("ours runs without its native library here, many times slower",)
+    return Step(rows, notes)
 
 
-def _composed(name: str, config: QRNConfig, work: Workload, restarts: int, scan_backend: str) -> Runner:
-    return Runner(name, network_step(build_qrn(config, work, restarts, scan_backend), work), restarts)
+def prepare_step(name: str, threads: int, request: dict[str, Any]) -> Calls:
+    """In a contender's process: a step of its network."""
+    if name == OURS:
+        use_threads(threads)
+    else:
+        torch.set_num_threads(threads)
+    work = workload(request["batch"], request["sentences"])
+    return {"step": _CONTENDERS[name](resolve(request["variant"]), work, request["restarts"])}
 
 
-def _recurrent(config: GRUConfig | LSTMConfig, work: Workload, restarts: int) -> Runner:
-    name = type(config).__name__.removesuffix("Config")
-    network = build_network(config, work.vocabulary, HeadConfig(), Seeds(range(restarts)))
-    stacked = f", {restarts} restarts stacked" if restarts > 1 else ""
-    return Runner(f"{name} reader{stacked}", network_step(network, work), restarts)
+_Make = Callable[[QRNConfig, Workload, int], Callable[[], object]]
 
 
-def _check_equal(config: QRNConfig, work: Workload) -> None:
-    """The composed networks must have the losses and gradients of ours, or their times would mean nothing."""
-    batch = work.questions.batch(work.chosen)
-    found = []
-    for scan_backend in (None, "loop", "matrix"):
-        network = build_qrn(config, work, 1, scan_backend)
-        loss = network.losses(batch).mean()
-        loss.backward()
-        found.append((loss.detach(), network.candidate_query.grad))
-    for loss, gradient in found[1:]:
-        assert gradient is not None and found[0][1] is not None
-        torch.testing.assert_close(loss, found[0][0], rtol=_TOLERANCE, atol=_TOLERANCE)
-        torch.testing.assert_close(gradient, found[0][1], rtol=_TOLERANCE, atol=_TOLERANCE)
+def _qrn(scan_backend: str | None) -> _Make:
+    def make(config: QRNConfig, work: Workload, restarts: int) -> Callable[[], object]:
+        return network_step(build_qrn(config, work, restarts, scan_backend), work)
+
+    return make
+
+
+def _stacked_reader(kind: type[GRUConfig | LSTMConfig]) -> _Make:
+    def make(config: QRNConfig, work: Workload, restarts: int) -> Callable[[], object]:
+        peer = kind(config.layers, config.dimension)
+        return network_step(build_network(peer, work.vocabulary, HeadConfig(), Seeds(range(restarts))), work)
+
+    return make
+
+
+def _plain_reader(kind: type[torch.nn.GRU | torch.nn.LSTM]) -> _Make:
+    def make(config: QRNConfig, work: Workload, restarts: int) -> Callable[[], object]:
+        reader = build_peer(kind, config.layers, config.dimension, work.vocabulary)
+        return plain_step(reader, work.questions, work.chosen, _LEARNING_RATE)
+
+    return make
+
+
+def _compiled_by_jax(config: QRNConfig, work: Workload, restarts: int) -> Callable[[], object]:
+    if importlib.util.find_spec("jax") is None:
+        raise LeftOutError("jax is not installed (pip install 'query-reduction[bench]')")
+    from query_reduction.bench.step_jax import jax_step
+
+    network = build_qrn(config, work, restarts, None)
+    longest = work.vocabulary.longest_sentence
+    return jax_step(network, config, lambda: work.questions.batch(work.chosen), longest, _LEARNING_RATE)
+
+
+_CONTENDERS: dict[str, _Make] = {
+    OURS: _qrn(None),
+    LOOP: _qrn("unbound loop"),
+    MATRIX: _qrn("matrix"),
+    "QRN in JAX, jit": _compiled_by_jax,
+    "GRU reader, batched products": _stacked_reader(GRUConfig),
+    "LSTM reader, batched products": _stacked_reader(LSTMConfig),
+    "GRU reader, nn.GRU": _plain_reader(torch.nn.GRU),
+    "LSTM reader, nn.LSTM": _plain_reader(torch.nn.LSTM),
+}
+_SINGLE_ONLY = {"GRU reader, nn.GRU", "LSTM reader, nn.LSTM"}
+"""PyTorch's modules hold one model."""

@@ -1,33 +1,63 @@
-"""The figures of a run as tables for the terminal."""
+"""The figures as tables, for the terminal and as Markdown."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
 
-from rich.table import Table
+import rich.table
 from rich.text import Text
 
-__all__ = ["duration", "short_count", "tables"]
+from query_reduction.bench.recurrence import MODES
+from query_reduction.bench.results import (
+    Build,
+    Limits,
+    LongStories,
+    Race,
+    Recurrence,
+    RecurrenceRow,
+    Scaling,
+    Spread,
+    Step,
+    StepRow,
+    ratios,
+)
 
-_Cells = list[str]
+__all__ = ["Table", "duration", "part_tables", "shown_ratio", "to_markdown", "to_rich"]
+
+_Cells = tuple[str, ...]
+_PEER_COLUMNS = ("threads", "ours", "fastest peer", "its time", "times ours: median (quartiles)")
+_TWO_THREADS = "A peer that is faster with one thread than with two is given its one thread in the rows of two threads."
 
 
-def tables(run: dict[str, Any]) -> Iterator[Table]:
-    """One table a part, the bars last."""
-    makers = {
-        "recurrence": _recurrence,
-        "curve": _curve,
-        "step": _step,
-        "limits": _limits,
-        "memory": _memory,
-        "scaling": _scaling,
-        "build": _build,
-    }
-    for name, section in run["sections"].items():
-        yield makers[name](section)
-    if run["bars"]:
-        yield _bars(run["bars"], quick=run["quick"])
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Texts in columns."""
+
+    title: str
+    columns: _Cells
+    rows: tuple[_Cells, ...]
+    notes: tuple[str, ...] = ()
+
+
+def to_rich(table: Table) -> rich.table.Table:
+    """For the terminal."""
+    shown = rich.table.Table(title=table.title, title_justify="left", header_style="bold", caption_justify="left")
+    for number, column in enumerate(table.columns):
+        shown.add_column(column, justify="left" if number == 0 else "right")
+    for row in table.rows:
+        shown.add_row(*map(Text, row))
+    if table.notes:
+        shown.caption = Text("\n".join(table.notes))
+    return shown
+
+
+def to_markdown(table: Table) -> str:
+    """For a file."""
+    lines = [f"### {table.title}", "", f"| {' | '.join(table.columns)} |"]
+    lines.append("|---|" + "---:|" * (len(table.columns) - 1))
+    lines += [f"| {' | '.join(row)} |" for row in table.rows]
+    return "\n".join([*lines, *(f"\n{note}" for note in table.notes)]) + "\n"
 
 
 def duration(seconds: float) -> str:
@@ -38,143 +68,187 @@ def duration(seconds: float) -> str:
     return f"{seconds / 1e-6:.3g} µs"
 
 
-def short_count(number: int) -> str:
-    """65536 as 64k: lengths of stories are powers of two where this is used."""
-    for letter, size in (("M", 2**20), ("k", 2**10)):
-        if number >= size and number % size == 0:
-            return f"{number // size}{letter}"
-    return str(number)
+def shown_ratio(ratio: Spread) -> str:
+    """Median and quartiles."""
+    return f"{_digits(ratio.median)} ({_digits(ratio.lower)}–{_digits(ratio.upper)})"
 
 
-def _table(title: str, columns: _Cells, rows: list[_Cells], notes: list[str] | None = None) -> Table:
-    table = Table(title=title, title_justify="left", header_style="bold", caption_justify="left")
-    for number, column in enumerate(columns):
-        table.add_column(column, justify="left" if number == 0 else "right")
-    for row in rows:
-        table.add_row(*map(Text, row))
-    if notes:
-        table.caption = Text("\n".join(notes))
-    return table
+def _digits(number: float) -> str:
+    """Three significant digits, or all before the point."""
+    return f"{number:.0f}" if abs(number) >= 1000 else f"{number:.3g}"
 
 
-def _ratio(ratio: dict[str, float]) -> str:
-    return f"{ratio['median']:.3g} ({ratio['lower']:.3g}–{ratio['upper']:.3g})"
+def part_tables(part: Recurrence | Step | Scaling | Limits | LongStories | Build) -> list[Table]:
+    """The tables of a part, the most important first."""
+    if isinstance(part, Recurrence):
+        return _recurrence(part)
+    if isinstance(part, Step):
+        return _step(part)
+    if isinstance(part, Scaling):
+        return [_scaling(part)]
+    if isinstance(part, Limits):
+        return [_limits(part)]
+    if isinstance(part, LongStories):
+        return [_long_stories(part)]
+    return [_build(part)]
 
 
-def _size(row: dict[str, Any]) -> str:
-    return f"{row['batch']}, {row['time']}, {row['dim']} {row['gates']}"
-
-
-def _recurrence(section: dict[str, Any]) -> Table:
-    rows, notes = [], list(section["notes"])
-    for row in section["rows"]:
-        for place, contender in enumerate(row["contenders"]):
-            rows.append(
-                [
-                    f"{_size(row)}, {row['mode']}" if place == 0 else "",
-                    contender["name"],
-                    duration(contender["seconds"]["median"]),
-                    _ratio(contender["ratio"]),
-                    str(contender["threads"]),
-                ]
-            )
-        if row["mode"] == "forward":
-            notes += [f"{_size(row)}: {name} left out: {why}" for name, why in row["skipped"].items()]
-    title = "The recurrence alone (batch, time, dim, gates); times longer than the first: median (quartiles)"
-    return _table(title, ["size", "computed by", "time", "times", "threads"], rows, notes)
-
-
-def _curve(section: dict[str, Any]) -> Table:
-    speeds: dict[str, dict[int, str]] = {}
-    for row in section["rows"]:
-        for contender in row["contenders"]:
-            speed = row["batch"] * row["time"] / contender["seconds"]["median"]
-            speeds.setdefault(contender["name"], {})[row["time"]] = f"{speed / 1e6:.3g}"
-    lengths = [row["time"] for row in section["rows"]]
-    rows = [[name, *(found.get(length, "–") for length in lengths)] for name, found in speeds.items()]
-    title = "Million sentences a second against the length of a story; forward and backward, 64 units, vector gates"
-    return _table(title, ["computed by", *map(short_count, lengths)], rows, section["notes"])
-
-
-def _step(section: dict[str, Any]) -> Table:
+def _against_fastest(race: Race, first: _Cells) -> list[_Cells]:
     rows = []
-    for row in section["rows"]:
-        for place, contender in enumerate(row["contenders"]):
-            rows.append(
-                [
-                    f"{row['variant']}, batch {row['batch']}, {row['time']} sentences" if place == 0 else "",
-                    contender["name"],
-                    duration(contender["seconds"]["median"]),
-                    _ratio(contender["ratio"]),
-                    _ratio(contender["ratio_to_one"]),
-                    str(contender["threads"]),
-                ]
+    for threads in race.thread_counts:
+        own, peers = race.own(threads), race.peers(threads)
+        if own is None or not peers:
+            continue
+        best = peers[0]
+        name = best.contender if best.threads == threads else f"{best.contender} (one thread)"
+        rows.append(
+            (
+                *first,
+                str(threads),
+                duration(own.typical),
+                name,
+                duration(best.typical),
+                shown_ratio(ratios(best, own)),
             )
-    columns = ["network", "trained by", "per model", "times ours stacked", "times ours, one", "threads"]
-    return _table("A whole training step", columns, rows, section["notes"])
+        )
+    return rows
 
 
-def _limits(section: dict[str, Any]) -> Table:
-    gemm = section["gemm"]
-    rows = [[f"matrix product {gemm['size']}", f"{gemm['best'] / 1e9:.4g} Gflop/s at best", "100 %"]]
-    for row in section["steps"]:
-        share = {name: 100 * value for name, value in row["share"].items()}
-        rows.append([f"step of {row['name']}", f"{row['rate'] / 1e9:.4g} Gflop/s", f"{_ratio(share)} %"])
-    for row in section["memory"]["rows"]:
-        rows.append([row["name"], f"{row['best'] / 1e9:.3g} GB/s at best", ""])
-    rows[-1][-1] = f"{100 * section['memory']['scan_share_of_best']:.3g} %"
-    columns = ["what", "rate", "share of the limit"]
-    return _table("Share of this machine's limits", columns, rows, [f"counted: {section['formula']}"])
+def _every_contender(title: str, heads: Sequence[str], races: Sequence[Race], threads: int) -> Table:
+    """A row a contender, a column a race: its time, and times ours with as many threads."""
+    names = list(dict.fromkeys(samples.contender for race in races for samples in race.samples))
+    rows = []
+    for name in names:
+        cells = [name]
+        for race in races:
+            own, samples = race.own(threads), race.of(name, threads)
+            measured = samples is not None and own is not None
+            cells.append(f"{duration(samples.typical)}, {_digits(ratios(samples, own).median)} ×" if measured else "–")  # type: ignore[union-attr,arg-type]
+        rows.append(tuple(cells))
+    return Table(title, ("computed by", *heads), tuple(rows))
 
 
-def _memory(section: dict[str, Any]) -> Table:
-    rows = [
-        [
-            f"{row['time']:,}".replace(",", " "),
-            duration(row["seconds"]),
-            f"{100 * row['seconds_deviation']:+.1f} %",
-            f"{row['bytes'] / 2**20:.4g} MiB",
-            f"{100 * row['bytes_deviation']:+.1f} %",
-        ]
-        for row in section["rows"]
-    ]
-    title = f"One story read forward and backward by {section['variant']}, in a fresh process"
-    note = (
-        f"a sentence costs {duration(section['seconds']['per_sentence'])} and "
-        f"{section['bytes']['per_sentence']:.0f} bytes, all sentences different"
+def _left_out(named_races: Sequence[tuple[str, Race]]) -> tuple[str, ...]:
+    """Who is missing where, reason by reason."""
+    reasons: dict[str, dict[str, list[str]]] = {}
+    for place, race in named_races:
+        for absent in race.left_out:
+            reasons.setdefault(absent.why, {}).setdefault(absent.contender, []).append(place)
+    return tuple(
+        f"Left out ({why}): "
+        + "; ".join(f"{name} at {', '.join(dict.fromkeys(at))}" for name, at in where.items())
+        + "."
+        for why, where in reasons.items()
     )
-    return _table(title, ["sentences", "time", "off the line", "memory", "off the line"], rows, [note])
 
 
-def _scaling(section: dict[str, Any]) -> Table:
+def _slept(races: Sequence[Race]) -> str:
+    most = max((race.idle_share for race in races), default=0.0)
+    return f"While one process was timed, each of the others used {100 * most:.2g} % of a core at most, on average."
+
+
+def _recurrence(part: Recurrence) -> list[Table]:
+    headline = [cells for row in part.rows for cells in _against_fastest(row.race, (f"{row.size}, {row.mode}",))]
+    races = [row.race for row in part.rows]
+    notes = (_TWO_THREADS, _slept(races), *_left_out([(str(row.size), row.race) for row in part.rows]), *part.notes)
+    tables = [
+        Table(
+            "The recurrence alone (batch, time, units), against the fastest peer",
+            ("size, what", *_PEER_COLUMNS),
+            tuple(headline),
+            notes,
+        )
+    ]
+    for mode in MODES:
+        rows: list[RecurrenceRow] = [row for row in part.rows if row.mode == mode]
+        for threads in _thread_counts([row.race for row in rows]):
+            title = f"All contenders, {mode}, threads: {threads}; time, times ours"
+            tables.append(_every_contender(title, [str(row.size) for row in rows], [row.race for row in rows], threads))
+    return tables
+
+
+def _step_name(row: StepRow) -> str:
+    return f"{row.variant}, {'one model' if row.restarts == 1 else f'{row.restarts} stacked'}"
+
+
+def _step(part: Step) -> list[Table]:
+    headline = [cells for row in part.rows for cells in _against_fastest(row.race, (_step_name(row),))]
+    races = [row.race for row in part.rows]
+    shape = f"batch {part.rows[0].batch}, {part.rows[0].sentences} sentences" if part.rows else ""
+    tables = [
+        Table(
+            f"A whole training step ({shape}), per model, against the fastest peer: single/single, stacked/stacked",
+            ("network", *_PEER_COLUMNS),
+            tuple(headline),
+            (_TWO_THREADS, _slept(races), *_left_out([(_step_name(row), row.race) for row in part.rows]), *part.notes),
+        )
+    ]
+    for threads in _thread_counts(races):
+        title = f"All contenders, training step, threads: {threads}; time per model, times ours"
+        tables.append(_every_contender(title, [_step_name(row) for row in part.rows], races, threads))
+    return tables
+
+
+def _thread_counts(races: Sequence[Race]) -> list[int]:
+    return sorted({threads for race in races for threads in race.thread_counts})
+
+
+def _limits(part: Limits) -> Table:
+    size = f"{part.product_size} × {part.product_size}"
     rows = [
-        [f"{row['variant']}, {row['restarts']} at once: {row['threads']} threads against 1", _ratio(row["speedup"])]
-        for row in section["threads"]
+        (
+            f"matrix product {size}, threads: {part.product_threads}",
+            f"{part.product_rate.median / 1e9:.4g} Gflop/s",
+            "100 %",
+        )
+    ]
+    for row in part.steps:
+        share = Spread(100 * row.share.median, 100 * row.share.lower, 100 * row.share.upper)
+        name = f"step of {row.variant}, {row.restarts} together, batch {row.batch}, threads: {row.threads}"
+        rows.append((name, f"{row.rate / 1e9:.4g} Gflop/s", f"{shown_ratio(share)} %"))
+    rows += [(row.name, f"{row.best / 1e9:.3g} GB/s at best", "") for row in part.bandwidth]
+    rows[-1] = (*rows[-1][:2], f"{100 * part.scan_share:.3g} %")
+    columns = ("what", "rate", "share of the limit")
+    return Table("Share of this machine's limits", columns, tuple(rows), (f"Counted: {part.formula}.", *part.notes))
+
+
+def _long_stories(part: LongStories) -> Table:
+    rows = [
+        (
+            f"{row.sentences:,}".replace(",", " "),
+            duration(row.seconds),
+            f"{100 * row.seconds_off:+.1f} %",
+            f"{row.bytes / 2**20:.4g} MiB",
+            f"{100 * row.bytes_off:+.1f} %",
+        )
+        for row in part.rows
+    ]
+    note = (
+        f"A sentence costs {duration(part.seconds_per_sentence)} and {part.bytes_per_sentence:.0f} bytes, all "
+        f"sentences different; threads: {part.threads}, rounds: {part.rounds}."
+    )
+    title = f"One story read forward and backward by {part.variant}, in a fresh process"
+    return Table(
+        title, ("sentences", "time", "off the line", "memory", "off the line"), tuple(rows), (note, *part.notes)
+    )
+
+
+def _scaling(part: Scaling) -> Table:
+    rows = [
+        (f"{row.variant}, {row.restarts} together: {row.threads} threads against 1", shown_ratio(row.speedup))
+        for row in part.threads
     ]
     rows += [
-        [f"{row['variant']}: {row['restarts']} restarts together against one after another", _ratio(row["speedup"])]
-        for row in section["restarts"]
+        (f"{row.variant}: {row.restarts} restarts together against one after another", shown_ratio(row.speedup))
+        for row in part.restarts
     ]
     rows += [
-        [
-            f"{row['variant']}, {row['restarts']} at once: a step with nothing to read",
-            duration(row["seconds"]["median"]),
-        ]
-        for row in section["overhead"]
+        (f"{row.variant}, {row.restarts} together: a step with nothing to read", duration(row.seconds.median))
+        for row in part.overhead
     ]
-    return _table("Scaling", ["what", "times faster, or time"], rows, section["notes"])
+    return Table("Scaling", ("what", "times faster, or time"), tuple(rows), part.notes)
 
 
-def _build(section: dict[str, Any]) -> Table:
-    seconds = section["seconds"]
-    cells = [["native library, from source", "–" if seconds is None else duration(seconds)]]
-    return _table("Build", ["what", "time"], cells, section["notes"])
-
-
-def _bars(bars: list[dict[str, Any]], *, quick: bool) -> Table:
-    rows = [
-        [bar["what"], bar["bar"], f"{bar['measured']:.3g} {bar['unit']}", "met" if bar["met"] else "not met"]
-        for bar in bars
-    ]
-    title = "What had to be reached" + (" (a quick run is only a hint)" if quick else "")
-    return _table(title, ["what", "bar", "measured", ""], rows)
+def _build(part: Build) -> Table:
+    cells = ("native library, from source", "–" if part.seconds is None else duration(part.seconds))
+    return Table("Build", ("what", "time"), (cells,), part.notes)

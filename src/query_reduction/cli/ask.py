@@ -51,8 +51,11 @@ class Ask:
         return 0
 
     def _answer(self, model: StoryModel, sentences: list[str], question: str) -> None:
-        answer = model.answer(sentences, question)
-        trace = model.explain(sentences, question) if self.gates and model.shows_reading else None
+        trace = None
+        if self.gates and model.shows_reading:
+            # Only the JSON object has the answers at earlier endings, for which the story is read again.
+            trace = model.explain(sentences, question, endings=self.json)
+        answer = trace.as_answer() if trace else model.answer(sentences, question)
         if self.json:
             value: dict[str, Any] = {"question": question, **asdict(answer), "notes": answer.notes()}
             if trace:

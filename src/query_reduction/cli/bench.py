@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import json as json_format
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import tyro
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-from query_reduction.bench.picture import check_picture, draw_curve
-from query_reduction.bench.run import Section, run_bench
-from query_reduction.bench.tables import tables
+from query_reduction.bench.picture import check_picture, draw_recurrence
+from query_reduction.bench.records import Record
+from query_reduction.bench.results import Recurrence
+from query_reduction.bench.run import Section, all_tables, load_records, run_bench, write_page
+from query_reduction.bench.tables import to_rich
 from query_reduction.cli.output import console, notes, print_json
 from query_reduction.errors import InputError
 
@@ -22,55 +24,58 @@ __all__ = ["Bench"]
 class Bench:
     """Measure speed and memory, side by side with other ways to compute the same.
 
-    Everything is timed in turn, round after round, in one run; ratios are medians over the rounds, with quartiles.
+    Every contender runs in a process of its own, in alternating rounds; ratios are medians over the rounds, with
+    quartiles. Each part is written as it finishes, and then the page of all parts.
     """
 
     only: Annotated[tuple[Section, ...], tyro.conf.arg(metavar="PART ...")] = ()
-    """Measure just these parts: recurrence, curve, step, limits, memory, scaling, build."""
+    """Measure just these parts: recurrence, step, scaling, limits, memory, build."""
     quick: bool = False
-    """A minute or two instead of ten or twenty: fewer sizes and rounds, wider spread."""
+    """A few minutes instead of half an hour: fewer sizes and rounds, nothing by torch.compile, wider spread."""
+    out: Path | None = None
+    """Write bench.md and bench/PART.json into this folder; 'results' if nothing is said, but a quick run then writes
+    nothing."""
+    render: bool = False
+    """Measure nothing: write the page (and the picture) again from the stored parts."""
     plot: Path | None = None
-    """Draw speed against the length of the story here (.svg, .png, .pdf); needs the part curve."""
-    earlier: Path | None = None
-    """Show and draw this file, printed with --json before, instead of measuring."""
-    results: Path = Path("results")
-    """The folder of 'qrn reproduce', for the time a whole column of results took."""
+    """Draw the contenders of the recurrence here (.svg, .png, .pdf)."""
     json: bool = False
     """Print all figures as one JSON object."""
 
     def run(self) -> int:
-        """Measure, print, draw."""
+        """Measure, write, print, draw."""
         if self.plot is not None:
             check_picture(self.plot)
-            if self.only and "curve" not in self.only:
-                raise InputError("--plot draws the part curve: add it to --only")
-        found = self._measure() if self.earlier is None else _load(self.earlier)
-        if self.json:
-            print_json(found)
+        folder = Path("results") if self.out is None and not self.quick else self.out
+        stored = None if folder is None else folder / "bench"
+        if self.render:
+            if folder is None or not (found := load_records(folder / "bench")):
+                raise InputError(f"no figures of 'qrn bench' in {stored}")
         else:
-            for table in tables(found):
-                console.print(table)
+            found = self._measure(stored)
+        if folder is not None:
+            write_page(load_records(folder / "bench"), folder / "bench.md")
+            notes.print(f"page: {folder / 'bench.md'}", markup=False)
+        if self.json:
+            print_json({record.name: asdict(record) for record in found})
+        else:
+            for _, tables in all_tables(found):
+                for table in tables:
+                    console.print(to_rich(table))
         if self.plot is not None:
-            if "curve" not in found["sections"]:
-                raise InputError(f"{self.earlier}: holds no part 'curve' to draw")
-            draw_curve(found["sections"]["curve"], self.plot)
+            part = next((record.part for record in found if isinstance(record.part, Recurrence)), None)
+            if part is None:
+                raise InputError("--plot draws the part recurrence, which was not measured")
+            draw_recurrence(part, self.plot)
             notes.print(f"picture: {self.plot}", markup=False)
         return 0
 
-    def _measure(self) -> dict[str, Any]:
-        return run_bench(
-            self.only,
-            quick=self.quick,
-            results=self.results,
-            started=lambda what: notes.print(f"measuring: {what}", style="dim", markup=False),
-        )
+    def _measure(self, folder: Path | None) -> list[Record]:
+        columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+        with Progress(*columns, console=notes, transient=True) as bar:
+            task = bar.add_task("starting", total=1.0)
 
+            def show(what: str, share: float) -> None:
+                bar.update(task, description=what, completed=share)
 
-def _load(path: Path) -> dict[str, Any]:
-    try:
-        found: dict[str, Any] = json_format.loads(path.read_text(encoding="utf-8"))
-        if found["format"] != 1 or not isinstance(found["sections"], dict):
-            raise ValueError("another format")
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise InputError(f"{path}: not figures of 'qrn bench --json' ({error})") from error
-    return found
+            return run_bench(self.only, quick=self.quick, folder=folder, progress=show)

@@ -46,10 +46,10 @@ class Demo:
         story = worlds.generate(int(_TASK), 5, seed=self.seed + 1, split="test")[-1]
         question = story.questions[-1]
         sentences = story.sentences[: question.after]
-        answer = model.answer(sentences, question.text)
+        trace = model.explain(sentences, question.text, endings=False)
         if self.json:
             print_json(
-                result.as_json() | {"question": question.text, "answer": answer.text, "right_answer": question.answer}
+                result.as_json() | {"question": question.text, "answer": trace.answer, "right_answer": question.answer}
             )
             return 0
         console.print(
@@ -58,6 +58,6 @@ class Demo:
             f"{result.seconds:.0f} s)\n"
         )
         console.print("A story it has never seen, and its gates: which sentences matter to the query?")
-        console.print(gate_table(model.explain(sentences, question.text), width=console.width))
-        console.print(f"answer: [bold]{answer.text}[/] ({answer.confidence:.0%} sure); true: {question.answer}")
+        console.print(gate_table(trace, width=console.width))
+        console.print(f"answer: [bold]{trace.answer}[/] ({trace.confidence:.0%} sure); true: {question.answer}")
         return 0

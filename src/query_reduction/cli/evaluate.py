@@ -12,6 +12,7 @@ from rich.text import Text
 
 from query_reduction.cli.output import console, print_json
 from query_reduction.cli.scores import score_table
+from query_reduction.data.dialog import is_dialog_file, read_dialogs
 from query_reduction.data.readers import read_file
 from query_reduction.data.stories import Story
 from query_reduction.errors import InputError
@@ -19,7 +20,7 @@ from query_reduction.explain.scoring import FIGURES, RANKINGS, score_explanation
 from query_reduction.model import Model, StoryModel, load
 from query_reduction.tasks.answers import error_by_kind
 from query_reduction.tasks.protocol import Given
-from query_reduction.tasks.sources import load_parts
+from query_reduction.tasks.sources import load_parts, refuse_task
 
 __all__ = ["Evaluate"]
 
@@ -116,8 +117,12 @@ class Evaluate:
         """The test part of a dataset, or all of a file."""
         if self.explanations and kind == "dialogs":
             raise InputError("--explanations has no effect on dialogs: they name no supporting facts")
-        if Path(data).is_file():
-            return [("", read_file(Path(data)))]
+        path = Path(data)
+        if path.is_file():
+            refuse_task(data, self.task)
+            if kind == "stories" and is_dialog_file(path):
+                raise InputError(f"{data} holds dialogs, but {self.model} was trained on stories")
+            return [("", read_dialogs(path) if kind == "dialogs" else read_file(path))]
         parts = load_parts(data, task, seed=self.seed)
         if parts.kind != kind:
             raise InputError(f"{data} holds {parts.kind}, but {self.model} was trained on {kind}")

@@ -149,7 +149,7 @@ class Reproduce:
         return RECIPES[self.recipe] if self.recipe else None
 
     def _speed(self) -> int:
-        from query_reduction.experiments.speed import measure_speed, speed_markdown, write_speed
+        from query_reduction.bench.parallel import measure_speed, speed_markdown, write_speed
 
         speed = measure_speed(self.variants or ("2r", "6r200"))
         paths = write_speed(speed, self.out)
@@ -210,8 +210,8 @@ class Reproduce:
         return code or (0 if all(one.passed for one in comparisons) else 1)
 
     def _figures(self) -> int:
-        from query_reduction.cli.progress import train_with_progress
-        from query_reduction.experiments.figures import draw_figures, figure_runs, figures_markdown
+        from query_reduction.cli.interrupt import train_with_progress
+        from query_reduction.experiments.figures import draw_figures, figure_runs, figures_json, figures_markdown
 
         for folder, run in figure_runs(self.restarts):
             notes.print(f"training the network of {folder}", markup=False)
@@ -222,7 +222,7 @@ class Reproduce:
             run.finish()
         figures = draw_figures(self.out / "figures")
         if self.json:
-            print_json(figures)
+            print_json(figures_json(figures))
         else:
             console.print(figures_markdown(figures), markup=False, soft_wrap=True)
         return 0

@@ -14,6 +14,7 @@ from dataclasses import fields, is_dataclass, make_dataclass
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 import tyro
+from tyro.constructors import PrimitiveConstructorSpec
 
 __all__ = ["given", "optional"]
 
@@ -31,7 +32,7 @@ def optional(name: str, groups: Mapping[str, Sequence[type]]) -> type:
                 kind, owners, text = found.get(field.name, (_plain(hints[field.name]), [], _docs(settings)[field.name]))
                 found[field.name] = (kind, owners if owner in owners else [*owners, owner], text)
     made = [
-        (field, Annotated[kind | None, tyro.conf.arg(help=f"{text} ({', '.join(owners)})")], None)
+        (field, Annotated[_option(kind), tyro.conf.arg(help=f"{text} ({', '.join(owners)})")], None)
         for field, (kind, owners, text) in found.items()
     ]
     return make_dataclass(name, made, frozen=True)
@@ -42,6 +43,26 @@ def given(options: Any) -> dict[str, Any]:
     assert is_dataclass(options)
     values = {field.name: getattr(options, field.name) for field in fields(options)}
     return {name: value for name, value in values.items() if value is not None}
+
+
+def _option(kind: Any) -> Any:
+    """The type of an option that need not be given; of true and false it is a switch, which alone means yes."""
+    return Annotated[bool | None, _SWITCH] if kind is bool else kind | None
+
+
+def _switched(given: list[str]) -> bool:
+    if given and given[0] not in ("yes", "no"):
+        raise ValueError(f"it is yes or no, not {given[0]}")
+    return given != ["no"]
+
+
+_SWITCH = PrimitiveConstructorSpec[bool | None](
+    nargs=(0, 1),
+    metavar="[yes|no]",
+    instance_from_str=_switched,
+    is_instance=lambda value: value is None or isinstance(value, bool),
+    str_from_instance=lambda value: [{None: "None", True: "yes", False: "no"}[value]],
+)
 
 
 def _plain(hint: Any) -> Any:

@@ -32,6 +32,8 @@ class Vocabulary:
     """A word that is not known as it is written is looked for without regard to upper and lower case."""
     phrases: tuple[tuple[str, ...], ...] = ()
     """Names of several words, in lower case, that are read as one word."""
+    longest_story: int = 0
+    """The most sentences before a question there; 0 where it was not counted."""
 
     @staticmethod
     def from_stories(
@@ -48,19 +50,26 @@ class Vocabulary:
         reading = Vocabulary((), (), 1, tokens, fold_case, tuple(sorted(phrases)))
         texts: set[str] = set()
         answers: set[str] = set()
+        longest_story = 0
         for story in stories:
             texts.update(story.sentences)
             for question in story.questions:
                 texts.add(question.text)
                 answers.add(compose(question.answer) if tokens == "text" else question.answer)
+                longest_story = max(longest_story, question.after)
         split = [reading.joined(split_words(text, tokens)) for text in texts]
         words = {word for sentence in split for word in sentence}
         if fold_case:
             words = {fold(word) for word in words}
             # Of several spellings the last in order: lower case comes after upper case.
             answers = set({fold(answer): answer for answer in sorted(answers)}.values())
-        longest = max(map(len, split), default=1) or 1
-        return replace(reading, words=tuple(sorted(words)), answers=tuple(sorted(answers)), longest_sentence=longest)
+        return replace(
+            reading,
+            words=tuple(sorted(words)),
+            answers=tuple(sorted(answers)),
+            longest_sentence=max(map(len, split), default=1) or 1,
+            longest_story=longest_story,
+        )
 
     @staticmethod
     def from_json(values: Mapping[str, Any]) -> Vocabulary:
@@ -69,15 +78,18 @@ class Vocabulary:
         for texts in (words, answers):
             if len(set(texts)) != len(texts) or not all(isinstance(text, str) for text in texts):
                 raise InputError("words and answers must be texts, each once")
-        longest, tokens, fold_case = values["longest_sentence"], values["tokens"], values.get("fold_case", False)
-        if not isinstance(longest, int) or not 1 <= longest <= _LONGEST or not isinstance(fold_case, bool):
-            raise InputError("longest_sentence must be a whole number from 1 on, fold_case true or false")
-        if tokens not in get_args(Tokens):
-            raise InputError(f"tokens must be one of {', '.join(get_args(Tokens))}")
+        longest, story = values["longest_sentence"], values.get("longest_story", 0)
+        if not isinstance(longest, int) or not 1 <= longest <= _LONGEST:
+            raise InputError("longest_sentence must be a whole number from 1 on")
+        if not isinstance(story, int) or not 0 <= story <= _LONGEST:
+            raise InputError("longest_story must be a whole number")
+        tokens, fold_case = values["tokens"], values.get("fold_case", False)
+        if tokens not in get_args(Tokens) or not isinstance(fold_case, bool):
+            raise InputError(f"tokens must be one of {', '.join(get_args(Tokens))}, fold_case true or false")
         phrases = tuple(tuple(phrase) for phrase in values.get("phrases", ()))
         if not all(len(phrase) > 1 and all(isinstance(word, str) for word in phrase) for phrase in phrases):
             raise InputError("phrases must be lists of at least two words")
-        return Vocabulary(words, answers, longest, tokens, fold_case, phrases)
+        return Vocabulary(words, answers, longest, tokens, fold_case, phrases, story)
 
     @property
     def size(self) -> int:

@@ -88,9 +88,8 @@ def _by_network(table: Table) -> tuple[list[str], list[str]]:
 
 
 def _line(table: Table, column: ColumnResult, label: str, summary: Summary) -> str:
-    name = column.name
-    if label != "average":
-        name += f", {label.removeprefix('average').lstrip(' -')}"
+    rest = label.removeprefix("average").lstrip(" -")
+    name = f"{column.name}{'' if not rest or rest.startswith('(') else ','} {rest}".rstrip()
     cells = [column.measured[row] for row in summary.rows if row in column.measured]
     marks = "".join(dict.fromkeys(mark for cell in cells for mark in cell.marks))
     values = [number_text(summary.published_average), f"{_bold(summary)}{marks}", spread_text(summary)]

@@ -77,7 +77,7 @@ def _row(label: str, cells: Sequence[str], heads: Sequence[Head], kind: str) -> 
 def _ticks(largest: float) -> list[float]:
     """Round numbers from 0 to at least the largest error."""
     scale = 10.0 ** math.floor(math.log10(largest / _MOST_TICKS))
-    step = next(times * scale for times in (1, 2, 5, 10) if times * scale * (_MOST_TICKS - 1) >= largest)
+    step = next(times * scale for times in (1, 2, 5, 10, 20) if times * scale * (_MOST_TICKS - 1) >= largest)
     return [round(step * number, 6) for number in range(math.ceil(largest / step - 1e-9) + 1)]
 
 

@@ -4,7 +4,7 @@ There is one file of JSON lines per table and column. Its first lines say what t
 where they come from (origins), each under a short id; then there is one line per finished restart. A file is replaced
 as a whole, under a lock, each time a restart is done, so a sweep may be killed at any moment and several may write at
 once. Lines in any order and repeated lines are read as well, so two branches can be merged by keeping the lines of
-both; a last line that was cut off is left out.
+both; a last line without its end was cut off, and is left out.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -198,21 +198,31 @@ class _File:
         """Take a result in, with the lines it refers to."""
         setting = record.setting
         values = {"name": setting.recipe_name, **setup_to_json(setting.setup)}
-        setup_id = self._known(setting.setup) or f"{setting.recipe_name or 'unnamed'}.{short_id(values)}"
-        if setup_id not in self.setups:
-            self.setups[setup_id], self.lines["setup"][setup_id] = setting.setup, values
-        data_id = f"{setting.task}.{setting.data[:8]}"
-        self.lines["data"].setdefault(
-            data_id, {"task": setting.task, "sha256": setting.data, "name": setting.data_name, "note": setting.note}
-        )
+        setup_id = self._known(setting.setup)
+        if setup_id is None:
+            setup_id = self._named("setup", f"{setting.recipe_name or 'unnamed'}.{short_id(values)}", values)
+            self.setups[setup_id] = setting.setup
+        data = {"task": setting.task, "sha256": setting.data, "name": setting.data_name, "note": setting.note}
+        data_id = self._named("data", f"{setting.task}.{setting.data[:8]}", data, ("task", "sha256"))
         origin = record.origin.as_json()
-        origin_id = f"{(record.origin.commit or 'unknown')[:7]}.{short_id(origin)}"
-        self.origins[origin_id], self.lines["origin"][origin_id] = record.origin, origin
+        origin_id = self._named("origin", f"{(record.origin.commit or 'unknown')[:7]}.{short_id(origin)}", origin)
+        self.origins[origin_id] = record.origin
         result = asdict(record.result)
         if result["test_error"] is None:
             del result["test_error"]
         stack = {"stack": list(record.stack)} if record.stack else {}
         self._take({"setup": setup_id, "data": data_id, **result, **stack, "origin": origin_id})
+
+    def _named(self, kind: str, name: str, values: dict[str, Any], deciding: Sequence[str] = ()) -> str:
+        """The id of a line with these values, or with these deciding ones; it is added if there is none."""
+        lines = self.lines[kind]
+        for known, others in lines.items():
+            if all(others.get(key) == values[key] for key in deciding or values):
+                return known
+        while name in lines:
+            name += "+"
+        lines[name] = values
+        return name
 
     def _known(self, setup: Setup) -> str | None:
         """The setup that is there already, if with fewer options or under another name."""
@@ -268,15 +278,10 @@ def _read(path: Path) -> _File:
     number = 0
     try:
         text = path.read_text(encoding="utf-8")
-        lines = text.splitlines()
-        for number, line in enumerate(lines, 1):
-            try:
-                values = json.loads(line)
-            except ValueError:
-                if number == len(lines) and not text.endswith("\n"):  # cut off while it was written
-                    break
-                raise
-            file.read_line(values)
+        *lines, _ = text.split("\n")  # nothing is left after the last line, unless it was cut off
+        for line in lines:
+            number += 1
+            file.read_line(json.loads(line))
         file.check()
         return file
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:

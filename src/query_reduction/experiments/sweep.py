@@ -20,7 +20,7 @@ from query_reduction.errors import InputError
 from query_reduction.experiments.probe import Fingerprint
 from query_reduction.experiments.records import Origin, Setting
 from query_reduction.experiments.store import Record, ResultStore
-from query_reduction.experiments.trials import Message, Progress, Tested, Trial
+from query_reduction.experiments.trials import Done, Message, Progress, Trial
 from query_reduction.files import write_atomically
 from query_reduction.tasks.protocol import Parts
 from query_reduction.training.run import STATE_FILE
@@ -140,7 +140,7 @@ class Sweep:
         job = entry.job
         if isinstance(message, Progress):
             entry.progress = message
-        elif isinstance(message, Tested):
+        elif isinstance(message, Done):
             origin = replace(job.origin, ran_on=message.ran_on)
             self.store.add(Record(job.trial.setting, message.result, origin, job.trial.restarts))
             entry.missing.discard(message.result.restart)

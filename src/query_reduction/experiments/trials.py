@@ -22,14 +22,14 @@ from query_reduction.tasks.protocol import Parts
 from query_reduction.training.results import RestartResult
 from query_reduction.training.run import Place, Run
 
-__all__ = ["MESSAGE_EVERY", "Ended", "Message", "Progress", "Tested", "Trial", "report_trial", "run_trial"]
+__all__ = ["MESSAGE_EVERY", "Done", "Ended", "Message", "Progress", "Trial", "report_trial", "run_trial"]
 
 MESSAGE_EVERY = 5.0
 """Seconds between two messages of a trial; its state is saved as often."""
 
 
 @dataclass(frozen=True, slots=True)
-class Tested:
+class Done:
     """A restart is done."""
 
     result: RestartResult
@@ -54,7 +54,7 @@ class Ended:
     why: str = ""
 
 
-Message = Tested | Progress | Ended
+Message = Done | Progress | Ended
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ def report_trial(
     missing = set(trial.restarts)
     try:
         for message in run_trial(trial, parts, folder, should_stop, every):
-            if isinstance(message, Tested):
+            if isinstance(message, Done):
                 missing.discard(message.result.restart)
             yield message
         yield Ended("stopped" if missing else "finished")
@@ -102,7 +102,7 @@ def run_trial(
     folder: Path | None,
     should_stop: Callable[[], bool] = lambda: False,
     every: float = MESSAGE_EVERY,
-) -> Iterator[Tested | Progress]:
+) -> Iterator[Done | Progress]:
     """Train and report; ends early, with everything kept in ``folder``, once ``should_stop``."""
     setup = trial.setting.setup
     if not fingerprint(setup).agrees(trial.fingerprint):
@@ -128,7 +128,7 @@ def run_trial(
         for restart in run.trainer.restarts:
             if restart.number not in reported and (restart.stopped or finished):
                 reported.add(restart.number)
-                yield Tested(run.test([restart])[0], ran_on)
+                yield Done(run.test([restart])[0], ran_on)
         if finished or stopping:
             return
         errors = [restart.dev_error for restart in run.trainer.restarts if math.isfinite(restart.dev_error)]

@@ -20,7 +20,7 @@ from query_reduction.files import write_atomically
 from query_reduction.networks.protocol import LayerTrace, StackedNetwork
 from query_reduction.tasks.protocol import Task
 from query_reduction.tasks.reading import Reading, Understood
-from query_reduction.tasks.stories import StoryTask
+from query_reduction.tasks.stories import Answer, StoryTask
 
 __all__ = ["LEAST_TRUST", "LayerReading", "Ranked", "Trace", "trace_answer", "trace_story"]
 
@@ -85,12 +85,14 @@ class Trace(Reading):
     confidence: float
     ranked: Ranked
     """The best answers."""
+    unknown_words: tuple[str, ...]
+    """Words of story and question the model never saw in training; it read them as nothing."""
     layers: tuple[LayerReading, ...]
     contributions: _Floats
     """How much each sentence contributed: at least 0, and at most 1 in sum."""
     ending_here: tuple[Ranked, ...] | None
     """The best answers if the story ended after each sentence, by reading it again up to there; None for stories
-    of more than 200 sentences."""
+    of more than 200 sentences, or if not asked for."""
     so_far: tuple[Ranked, ...] | None
     """The best answers from the last layer's state at each sentence, where the network has such a state. Lower layers
     have read the whole story, so this is how the answer forms during the reading, not what an earlier end would
@@ -110,6 +112,10 @@ class Trace(Reading):
     def trusted_words(self) -> tuple[_Words, _Words]:
         """By layer below the last and sentence, the query so far and the whole one; empty where not to be trusted."""
         return _trusted(self.so_far_in_words, self.so_far_trust), _trusted(self.queries_in_words, self.queries_trust)
+
+    def as_answer(self) -> Answer:
+        """The answer alone."""
+        return Answer.of(self.ranked, self)
 
     def ranking(self) -> list[int]:
         """Positions of the sentences read, those that contributed most first."""
@@ -163,10 +169,12 @@ class Trace(Reading):
         return fragment(self)
 
 
-def trace_story(network: StackedNetwork, task: StoryTask, story: str | Sequence[str], question: str) -> Trace:
+def trace_story(
+    network: StackedNetwork, task: StoryTask, story: str | Sequence[str], question: str, *, endings: bool = True
+) -> Trace:
     """Trace the answer to a question about a story, sentences or texts of several."""
     understood = task.understand(story, question)
-    traced = trace_answer(network, task, understood.as_story())
+    traced = trace_answer(network, task, understood.as_story(), endings=endings)
 
     def back(ranked: Ranked) -> Ranked:
         return tuple((understood.name_back(answer), probability) for answer, probability in ranked)
@@ -185,7 +193,7 @@ def trace_story(network: StackedNetwork, task: StoryTask, story: str | Sequence[
         question_in_words=traced.question_in_words and understood.in_own_names(traced.question_in_words),
         queries_in_words=_in_own_names(traced.queries_in_words, understood),
         so_far_in_words=_in_own_names(traced.so_far_in_words, understood),
-        **understood.reading(),
+        **understood.fields(),
     )
 
 
@@ -224,6 +232,7 @@ def trace_answer(
         answer=ranked[0][0],
         confidence=ranked[0][1],
         ranked=ranked,
+        unknown_words=tuple(task.vocabulary.unknown_words([*only_last.sentences, last.text])),
         layers=tuple(_reading(layer) for layer in read.layers),
         contributions=weights.numpy(),
         ending_here=_endings(network, task, only_last, count, shown) if endings and count <= _MOST_ENDINGS else None,

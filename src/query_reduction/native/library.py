@@ -64,7 +64,7 @@ def _fields(names: str, kind: type) -> list[tuple[str, type]]:
 class _Call(Structure):
     """What a function of the library is called with."""
 
-    owners: tuple[Tensor, ...] = ()
+    owners: tuple[Tensor | None, ...] = ()
     """The tensors that the addresses belong to, so that they live as long as the call."""
 
 
@@ -109,6 +109,7 @@ _SIGNATURES: dict[str, tuple[type | None, tuple[type, ...]]] = {
     "qrn_layout": (c_int64, (c_int,)),
     "qrn_message": (c_char_p, ()),
     "qrn_release": (None, (c_void_p,)),
+    "qrn_tensor": (c_void_p, (c_int64, c_int)),
     "qrn_read_forward": (c_int, (POINTER(ReaderCall), c_int, c_int, POINTER(c_void_p))),
     "qrn_read_backward": (c_int, (POINTER(ReaderCall), POINTER(ReaderCall), c_int, c_void_p)),
     "qrn_encode": (c_int, (POINTER(EncoderCall), c_int, c_int, c_void_p, c_int64, c_int64, c_int64, c_int64)),

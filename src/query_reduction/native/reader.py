@@ -6,6 +6,7 @@ than the shapes of its parameters. Results do not depend on the number of thread
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +17,7 @@ from torch.autograd.function import once_differentiable
 
 from query_reduction.native import library as native
 from query_reduction.native.library import EncoderCall, ReaderCall, SavedBlock, Stacked
+from query_reduction.native.memory import empty
 from query_reduction.native.recording import recorded
 from query_reduction.native.threads import native_threads
 
@@ -37,19 +39,24 @@ class Shape:
 
     def parameters(self) -> dict[str, tuple[int, ...]]:
         """The parameters in the order of ``ReaderCall``, with their shapes behind the restart dimension."""
-        d, own = self.dimension, 1 if self.tied else self.layers
-        gate = d if self.vector_gates else 1
-        shapes: dict[str, tuple[int, ...]] = {
-            "candidate_query": (own, d, d),
-            "candidate_sentence": (own, d, d),
-            "candidate_bias": (own, d),
-            "update_weight": (own, gate, d),
-            "update_bias": (own, gate),
-        }
-        if self.reset_gate and self.layers > 1:
-            own_reset = 1 if self.tied else self.layers - 1
-            shapes |= {"reset_weight": (own_reset, 2, gate, d), "reset_bias": (own_reset, 2, gate)}
-        return shapes
+        return _parameters(self)
+
+
+@functools.lru_cache(maxsize=64)
+def _parameters(shape: Shape) -> dict[str, tuple[int, ...]]:
+    d, own = shape.dimension, 1 if shape.tied else shape.layers
+    gate = d if shape.vector_gates else 1
+    shapes: dict[str, tuple[int, ...]] = {
+        "candidate_query": (own, d, d),
+        "candidate_sentence": (own, d, d),
+        "candidate_bias": (own, d),
+        "update_weight": (own, gate, d),
+        "update_bias": (own, gate),
+    }
+    if shape.reset_gate and shape.layers > 1:
+        own_reset = 1 if shape.tied else shape.layers - 1
+        shapes |= {"reset_weight": (own_reset, 2, gate, d), "reset_bias": (own_reset, 2, gate)}
+    return shapes
 
 
 def available() -> bool:
@@ -172,7 +179,7 @@ def _read(
 ) -> tuple[Tensor, SavedBlock | None]:
     """The answer vectors and, if wanted, what the gradient needs beside the inputs."""
     tensors = [_stacked(tensor) for tensor in tensors]
-    out = torch.empty_like(tensors[1], memory_format=torch.contiguous_format, requires_grad=False)
+    out = empty(tensors[1].shape, tensors[1].dtype)
     call = _reader_call(shape, stories, lengths, tensors)
     call.out = Stacked.of(out)
     call.owners = (stories, lengths, out, *tensors)
@@ -194,11 +201,10 @@ class _Read(torch.autograd.Function):
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
         stories, lengths, *tensors = ctx.saved_tensors
         gradient, tensors = _stacked(gradient), [_stacked(tensor) for tensor in tensors]
-        # Sentences that no story of the batch names have no gradient.
-        results = [torch.zeros_like(tensors[0], memory_format=torch.contiguous_format)]
-        for tensor in tensors[1:]:
-            make = torch.empty_like if stories.shape[0] > 0 else torch.zeros_like
-            results.append(make(tensor, memory_format=torch.contiguous_format))
+        results = [empty(tensor.shape, tensor.dtype) for tensor in tensors]
+        if stories.shape[0] == 0:
+            for result in results[1:]:
+                result.zero_()
         call = _reader_call(ctx.shape, stories, lengths, tensors)
         into = _reader_call(ctx.shape, stories, lengths, results)
         into.out = Stacked.of(gradient)
@@ -210,7 +216,7 @@ class _Read(torch.autograd.Function):
 def _encode(embedding: Tensor, words: Tensor, longest: int) -> Tensor:
     embedding = _stacked(embedding)
     restarts, vocabulary, dim = embedding.shape
-    table = embedding.new_empty(restarts, words.shape[0], dim)
+    table = empty((restarts, words.shape[0], dim), embedding.dtype)
     call = _encoder_call(embedding, table, words)
     native.encode(call, words, vocabulary, longest, embedding.dtype, backward=False)
     return table

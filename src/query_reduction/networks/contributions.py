@@ -27,7 +27,7 @@ from torch import Tensor
 
 from query_reduction.scan import scan
 
-__all__ = ["LayerGates", "contributions", "forward_states", "read_weights", "unit_weights"]
+__all__ = ["LayerGates", "contributions", "forward_states", "left_at_end", "read_weights", "unit_weights"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +102,12 @@ def forward_states(
     v = layer.update if layer.reset_forward is None else layer.update * layer.reset_forward
     state = _scan(layer.update, v * layer.candidate, lengths, reverse=False)
     return state, _scan(layer.update, v, lengths, reverse=False).mean(-1)
+
+
+def left_at_end(gates: Float[Tensor, "restart batch time gate"]) -> Float[Tensor, "restart batch time gate"]:
+    """z_t Π_{s>t}(1 - z_s): what is left at the end of what each sentence let in; gates are 0 past a story's end."""
+    kept = (1 - gates).flip(2).cumprod(2).flip(2)
+    return gates * torch.cat((kept[:, :, 1:], torch.ones_like(kept[:, :, :1])), dim=2)
 
 
 def _scan(z: Tensor, v: Tensor, lengths: Tensor, *, reverse: bool) -> Tensor:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
+from torch.nn import functional
 
-__all__ = ["encode_sentences", "position_weights"]
+__all__ = ["bags_of_words", "encode_sentences", "position_weights"]
 
 
 def position_weights(
@@ -27,3 +28,15 @@ def encode_sentences(
     """The vector of every sentence for every restart; ``longest`` as in ``position_weights``."""
     weights = position_weights(words, embedding.shape[2], longest, embedding.dtype)
     return (embedding[:, words.long()] * weights).sum(2)
+
+
+def bags_of_words(
+    embedding: Float[Tensor, "restart vocabulary dim"],
+    words: Int[Tensor, "sentence word"],
+    weights: Float[Tensor, "sentence word"],
+) -> Float[Tensor, "restart sentence dim"]:
+    """Σ_j w_j A x_j: the vectors of each sentence's words, each times a number. No word has its own vector copied."""
+    restarts, size, dimension = embedding.shape
+    table = embedding.transpose(0, 1).reshape(size, -1)
+    summed = functional.embedding_bag(words, table, mode="sum", padding_idx=0, per_sample_weights=weights)
+    return summed.view(-1, restarts, dimension).transpose(0, 1)

@@ -8,8 +8,9 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from query_reduction.networks.layers import gru_states
 from query_reduction.networks.protocol import uniform, zeros
-from query_reduction.networks.recurrent import RecurrentConfig, RecurrentReader
+from query_reduction.networks.recurrent import RECIPE, RecurrentConfig, RecurrentReader
 from query_reduction.networks.registry import register
 
 __all__ = ["GRUConfig", "GRUNetwork"]
@@ -20,7 +21,7 @@ class GRUConfig(RecurrentConfig):
     """The GRU reader."""
 
 
-@register("gru", GRUConfig, "a gated recurrent unit that reads sentences or words")
+@register("gru", GRUConfig, "a gated recurrent unit that reads sentences or words", recipe=RECIPE)
 class GRUNetwork(RecurrentReader):
     """A stack of GRU readers."""
 
@@ -42,14 +43,4 @@ class GRUNetwork(RecurrentReader):
         # What depends on the input alone is one product for all steps.
         projected = torch.einsum("rbtd,rde->rbte", inputs, self.input_weight[:, layer])
         projected = projected + self.input_bias[:, layer, None, None]
-        weight, bias = self.state_weight[:, layer], self.state_bias[:, layer, None]
-        h = torch.zeros_like(inputs[:, :, 0])
-        states = []
-        for step in projected.unbind(2):
-            reset_x, update_x, new_x = step.chunk(3, dim=2)
-            reset_h, update_h, new_h = torch.baddbmm(bias, h, weight).chunk(3, dim=2)
-            z = torch.sigmoid(update_x + update_h)
-            n = torch.tanh(new_x + torch.sigmoid(reset_x + reset_h) * new_h)
-            h = torch.lerp(n, h, z)
-            states.append(h)
-        return torch.stack(states, dim=2)
+        return gru_states(projected, self.state_weight[:, layer], self.state_bias[:, layer])

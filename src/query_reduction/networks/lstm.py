@@ -10,7 +10,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from query_reduction.networks.protocol import uniform, zeros
-from query_reduction.networks.recurrent import RecurrentConfig, RecurrentReader
+from query_reduction.networks.recurrent import RECIPE, RecurrentConfig, RecurrentReader
 from query_reduction.networks.registry import register
 from query_reduction.settings import Between
 
@@ -25,7 +25,7 @@ class LSTMConfig(RecurrentConfig):
     """Added inside the forget gate, so that it starts mostly open."""
 
 
-@register("lstm", LSTMConfig, "long short-term memory that reads sentences or words")
+@register("lstm", LSTMConfig, "long short-term memory that reads sentences or words", recipe=RECIPE)
 class LSTMNetwork(RecurrentReader):
     """A stack of LSTM readers."""
 

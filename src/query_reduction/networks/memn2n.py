@@ -21,12 +21,13 @@ from torch import Tensor
 
 from query_reduction.data.batch import Batch
 from query_reduction.data.vocabulary import Vocabulary
+from query_reduction.networks.encoder import bags_of_words
 from query_reduction.networks.heads import AnswerHead, Head, HeadConfig, build_head
 from query_reduction.networks.protocol import BatchTrace, LayerTrace, Seeds, StackedNetwork, normal, without_meaning
 from query_reduction.networks.registry import register
 from query_reduction.settings import Between, check
 
-__all__ = ["RECIPE", "MemN2NConfig", "MemoryNetwork", "position_columns", "time_with_blanks"]
+__all__ = ["RECIPE", "MemN2NConfig", "MemoryNetwork", "position_factors", "time_with_blanks"]
 
 RECIPE: Mapping[str, Any] = {
     "optimiser": "sgd",
@@ -34,6 +35,7 @@ RECIPE: Mapping[str, Any] = {
     "halve_every": 25,
     "halve_after": 20,
     "batch": 32,
+    "writing": "any",
     "batch_loss": "sum",
     "clip": 40.0,
     "l2": 0.0,
@@ -60,8 +62,11 @@ class MemN2NConfig:
     question and the last outputs the answer; or all hops are the same (section 2.2)."""
     sentences: Literal["position", "bag"] = "position"
     """How words add up to a sentence: weighted by their positions (PE) or as a bag of words (BoW)."""
-    time_slots: Annotated[int, Between(1, 100_000)] = 50
-    """Sentences told apart by when they were told; all that are older share the last vector of time."""
+    slots: Annotated[int, Between(1, 100_000)] = 50
+    """Memories there are, or as many as the longest story of training has sentences, if those are fewer. Sentences that
+    are older share the last vector of time."""
+    empty_memories: bool = True
+    """Attend to the memories left empty by a short story, too, as the code does; all that is read there is zero."""
     time_noise: Annotated[float, Between(0, 1)] = 0.1
     """While training, put up to this share of empty memories between the sentences (RN): only time shows them."""
     linear_epochs: Annotated[int, Between(0, 1_000_000)] = 20
@@ -91,16 +96,17 @@ class MemoryNetwork(StackedNetwork):
         self.config = config
         self.noisy = config.time_noise > 0
         self._linear = False
+        self._slots = min(config.slots, vocabulary.longest_story or config.slots)
         # The code's sentences end in one more word, the time.
-        self._columns = position_columns(vocabulary.longest_sentence + 1, config.dimension, config.sentences)
+        self._longest = vocabulary.longest_sentence + 1
         adjacent = config.tying == "adjacent"
         tables = config.hops + 1 if adjacent else 2
         self._answer_rows = _answer_rows(vocabulary) if adjacent and head.kind == "answers" else None
-        words = vocabulary.size if self._answer_rows is None else int(self._answer_rows.max()) + 1
-        words = max(words, vocabulary.size)
+        own = 0 if self._answer_rows is None else int(self._answer_rows.max()) + 1
+        words = max(vocabulary.size, own)
         start, uses = normal(_DEVIATION), 1 if adjacent else config.hops
         self.declare("embedding", (tables + (not adjacent), words, config.dimension), without_meaning(start))
-        self.declare("time", (tables, config.time_slots, config.dimension), start, decay_uses=uses)
+        self.declare("time", (tables, self._slots, config.dimension), start, decay_uses=uses)
         if not adjacent:
             self.declare("query_map", (config.dimension, config.dimension), start, decay_uses=uses)
         self.head: Head
@@ -130,20 +136,19 @@ class MemoryNetwork(StackedNetwork):
 
     def read(self, batch: Batch, recorded: list[Tensor] | None = None) -> Float[Tensor, "restart batch dim"]:
         """The query after the last hop; the attention of each hop is added to ``recorded``."""
-        sentences = self.encode(batch.words)
-        # Section 4.1: time is a word of its own at the end of a sentence, weighted by the last position.
-        moments = self.time * self._columns[-1].to(self.time)
+        # Unbound once: each part taken by itself would cost a gradient the size of the whole.
+        sentences, moments = self.encode(batch.words).unbind(1), self._moments().unbind(1)
         told = torch.arange(batch.stories.shape[1]) < batch.lengths.long().unsqueeze(1)
         stories, times = batch.stories.long(), self._times(batch.lengths.long(), batch.stories.shape[1])
         adjacent = self.config.tying == "adjacent"
         # Equation for u¹: the question by B, which is A¹ where adjacent hops share weights.
-        u = sentences[:, 0 if adjacent else 2].index_select(1, batch.questions.long())
+        u = sentences[0 if adjacent else 2].index_select(1, batch.questions.long())
         for hop in range(self.config.hops):
             a, c = (hop, hop + 1) if adjacent else (0, 1)
-            match = _match(u, sentences[:, a], stories) + _match(u, moments[:, a], times)
+            match = _match(u, sentences[a], stories) + _match(u, moments[a], times)
             p = self._attention(match, told)
             # Equation 2: the response is the sum of the outputs c_i, weighted by p_i.
-            o = _response(p, sentences[:, c], stories) + _response(p, moments[:, c], times)
+            o = _response(p, sentences[c], stories) + _response(p, moments[c], times)
             u = self.update(hop, u, o)
             if self.config.relu:
                 u = torch.relu(u)
@@ -163,18 +168,35 @@ class MemoryNetwork(StackedNetwork):
 
     def encode(self, words: Int[Tensor, "sentence word"]) -> Float[Tensor, "restart table sentence dim"]:
         """Each distinct sentence by each table: Σ_j l_j ∘ A x_j, without the time."""
-        positions = torch.arange(words.shape[1]).clamp(max=len(self._columns) - 1)
-        weights = self._columns.to(self.embedding)[positions] * (words > 0).unsqueeze(2)
-        return (self.embedding[:, :, words.long()] * weights).sum(3)
+        tables = self.embedding.flatten(0, 1)
+        sentences = bags_of_words(tables, words.long(), tables.new_ones(words.shape))
+        if self.config.sentences == "position":
+            # l_j = 1 + a_j b, a number times a vector: two bags of words do for all dimensions.
+            a, b = position_factors(self._longest, words.shape[1], self.config.dimension)
+            placed = bags_of_words(tables, words.long(), a.to(tables).expand(words.shape))
+            sentences = torch.addcmul(sentences, placed, b.to(tables))
+        return sentences.view(*self.embedding.shape[:2], *sentences.shape[1:])
+
+    def _moments(self) -> Float[Tensor, "restart table slot dim"]:
+        """The vectors of time (section 4.1): words at the very end of a sentence, weighted by its last position."""
+        if self.config.sentences == "bag":
+            return self.time
+        a, b = position_factors(self._longest, self._longest, self.config.dimension)
+        return self.time * (1 + a[-1] * b).to(self.time)
 
     def _attention(
         self, match: Float[Tensor, "restart batch time"], told: Bool[Tensor, "batch time"]
     ) -> Float[Tensor, "restart batch time"]:
-        """Equation 1: softmax of uᵀ m_i over the sentences told; in the linear start uᵀ m_i itself."""
+        """Equation 1: softmax of uᵀ m_i over the memories; in the linear start uᵀ m_i itself."""
         if self._linear and self.training:
             return match * told
-        # The product makes the row of an empty story zero, not one over its length.
-        return match.masked_fill(~told, torch.finfo(match.dtype).min).softmax(2) * told
+        lowest = torch.finfo(match.dtype).min
+        empty = (self._slots - told.sum(1)).clamp(min=0) * self.config.empty_memories
+        # An empty memory is the zero vector and matches with e⁰; log n stands for n of them.
+        together = empty.to(match).log().clamp(min=lowest).view(1, -1, 1).expand(len(match), -1, -1)
+        p = torch.cat((match.masked_fill(~told, lowest), together), dim=2).softmax(2)[:, :, :-1]
+        # Without a single memory all are equally low: nothing is read.
+        return p * told
 
     def _times(self, lengths: Int[Tensor, "batch"], time: int) -> Int[Tensor, "batch time"]:
         """How long ago each sentence was told, 0 for the last one."""
@@ -182,7 +204,7 @@ class MemoryNetwork(StackedNetwork):
             times = time_with_blanks(lengths, time, self.config.time_noise, self.noise)
         else:
             times = (lengths.unsqueeze(1) - 1 - torch.arange(time)).clamp(min=0)
-        return times.clamp(max=self.config.time_slots - 1)
+        return times.clamp(max=self._slots - 1)
 
     def _answer_weights(self) -> Any:
         if self._answer_rows is None:
@@ -191,13 +213,16 @@ class MemoryNetwork(StackedNetwork):
         return SimpleNamespace(answer_weight=self.embedding[:, -1].index_select(1, self._answer_rows))
 
 
-def position_columns(positions: int, dimension: int, kind: str) -> Float[Tensor, "position dim"]:
-    """l_j of section 4.1 as the code has it, about twice the paper's: 1 + 4 (k - (d+1)/2) (j - (J+1)/2) / (d J)."""
-    if kind == "bag":
-        return torch.ones(positions, dimension, dtype=torch.float64)
-    j = torch.arange(1, positions + 1, dtype=torch.float64).unsqueeze(1)
+def position_factors(
+    longest: int, positions: int, dimension: int
+) -> tuple[Float[Tensor, "position"], Float[Tensor, "dim"]]:
+    """a and b of l_j = 1 + a_j b for so many positions, with the J of sentences no longer than ``longest``.
+
+    l_kj = 1 + 4 (k - (d+1)/2) (j - (J+1)/2) / (d J), as the code has it: about twice what section 4.1 says.
+    """
+    j = torch.arange(1, positions + 1, dtype=torch.float64).clamp(max=longest)
     k = torch.arange(1, dimension + 1, dtype=torch.float64)
-    return 1 + 4 * (k - (dimension + 1) / 2) * (j - (positions + 1) / 2) / (dimension * positions)
+    return 4 * (j - (longest + 1) / 2) / longest, (k - (dimension + 1) / 2) / dimension
 
 
 def time_with_blanks(

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import torch
 from jaxtyping import Float, Int
@@ -17,7 +18,21 @@ from query_reduction.networks.heads import HeadConfig, build_head
 from query_reduction.networks.protocol import Seeds, StackedNetwork, normal
 from query_reduction.settings import Between, check
 
-__all__ = ["RecurrentConfig", "RecurrentReader", "word_sequence"]
+__all__ = ["RECIPE", "RecurrentConfig", "RecurrentReader", "word_sequence"]
+
+RECIPE: Mapping[str, Any] = {
+    "optimiser": "adam",
+    "learning_rate": 0.003,
+    "halve_every": 25,
+    "batch": 32,
+    "clip": 5.0,
+    "l2": 0.0,
+    "max_epochs": 100,
+    "evaluate_every": 2,
+    "patience": 30,
+    "writing": "any",
+}
+"""Nobody has published settings of these cells for stories; these are usual ones and have not been tuned."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,14 +86,15 @@ class RecurrentReader(StackedNetwork):
         return self.head.losses(self, self.read(batch), batch)
 
     def read(self, batch: Batch) -> Float[Tensor, "restart batch dim"]:
-        """The state of the last layer after each question's last step."""
+        """The state of the last layer after each question's last step; zero where there is none."""
         states, lengths = self._inputs(batch)
         if states.shape[2] == 0:
             return states.new_zeros(*states.shape[:2], self.config.dimension)
         for layer in range(self.config.layers):
             states = self.layer(layer, states)
         last = (lengths - 1).clamp(min=0).view(1, -1, 1, 1).expand(states.shape[0], -1, 1, states.shape[3])
-        return states.gather(2, last).squeeze(2)
+        # An empty story leaves the state it begins with: zero.
+        return states.gather(2, last).squeeze(2) * (lengths > 0).unsqueeze(1)
 
     def _inputs(self, batch: Batch) -> tuple[Float[Tensor, "restart batch time dim"], Int[Tensor, "batch"]]:
         if self.config.reads == "words":

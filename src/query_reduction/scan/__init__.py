@@ -8,13 +8,17 @@ gradient with the loop; the tests hold them to it.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
+from types import ModuleType
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from query_reduction.native import library as native
 from query_reduction.scan.associative import scan_associative
+from query_reduction.scan.checks import check_inputs
 from query_reduction.scan.fused import scan_fused
 from query_reduction.scan.matrix import scan_matrix
 from query_reduction.scan.reference import scan_loop
@@ -46,22 +50,25 @@ def scan(
         backend = "fused" if native.supports(v) and native.available() else "associative"
     if backend not in BACKENDS:
         raise ValueError(f"no scan backend {backend!r}; there are {', '.join(sorted(BACKENDS))}")
-    if v.dim() != 3 or z.dim() != 3 or z.shape[:2] != v.shape[:2] or z.shape[2] not in (1, v.shape[2]):
-        raise ValueError(
-            f"v must be (batch, time, dim) and z (batch, time, 1 or dim); got v {tuple(v.shape)}, z {tuple(z.shape)}"
-        )
+    check_inputs(z, v, lengths, initial)
+    if backend == "fused" and v.numel() > 0:
+        return scan_fused(z, v, lengths, initial, reverse=reverse)
     batch, time, dim = v.shape
-    if z.dtype != v.dtype or not v.is_floating_point():
-        raise ValueError(f"z and v must share one floating dtype; got z {z.dtype}, v {v.dtype}")
     if lengths is None:
         lengths = torch.full((batch,), time, dtype=torch.int64, device=v.device)
-    elif lengths.shape != (batch,) or lengths.is_floating_point():
-        raise ValueError(f"lengths must be {batch} whole numbers; got {tuple(lengths.shape)} {lengths.dtype}")
     if initial is None:
         initial = v.new_zeros(batch, dim)
-    elif initial.shape != (batch, dim) or initial.dtype != v.dtype:
-        raise ValueError(f"initial must be ({batch}, {dim}) {v.dtype}; got {tuple(initial.shape)} {initial.dtype}")
     if v.numel() == 0:
         # Nothing to compute; the sum is as empty as the result and hands empty gradients on.
         return v + z + initial.unsqueeze(1)
     return BACKENDS[backend](z, v, lengths, initial, reverse=reverse)
+
+
+class _Callable(ModuleType):
+    """Python keeps a package's submodule under its name, so ``query_reduction.scan`` is this package: call it."""
+
+    def __call__(self, *arguments: Any, **named: Any) -> Tensor:
+        return scan(*arguments, **named)
+
+
+sys.modules[__name__].__class__ = _Callable

@@ -13,7 +13,10 @@ from torch import Tensor
 
 from query_reduction.native import library as native
 from query_reduction.native.library import ScanCall
+from query_reduction.native.memory import empty
+from query_reduction.native.recording import recorded
 from query_reduction.native.threads import native_threads
+from query_reduction.scan.checks import check_inputs
 
 __all__ = ["scan_fused"]
 
@@ -21,60 +24,131 @@ __all__ = ["scan_fused"]
 _SCAN, _SCAN_BACKWARD = "query_reduction::scan", "query_reduction::scan_backward"
 
 
-def scan_fused(z: Tensor, v: Tensor, lengths: Tensor, initial: Tensor, *, reverse: bool) -> Tensor:
-    """All h_t in one pass."""
+def scan_fused(
+    z: Tensor, v: Tensor, lengths: Tensor | None = None, initial: Tensor | None = None, *, reverse: bool
+) -> Tensor:
+    """All h_t in one pass; the inputs have passed ``check_inputs``."""
     if not native.available():
         raise RuntimeError("the native library is not available: use the 'associative' scan")
-    for tensor in (z, v, lengths, initial):
-        if tensor.device.type != "cpu":
-            raise ValueError(f"the fused scan works on the CPU, one tensor is on {tensor.device}: use 'associative'")
-    if v.dtype not in (torch.float32, torch.float64):
-        raise ValueError(f"the fused scan works in float32 and float64, not {v.dtype}")
-    if torch.compiler.is_compiling():
-        h: Tensor = torch.ops.query_reduction.scan(z, v, lengths.to(torch.int64), initial, reverse)
+    _check_kind(z, v, lengths, initial)
+    if lengths is not None:
+        lengths = lengths.to(torch.int64)
+    if torch.compiler.is_compiling() or torch._C._are_functorch_transforms_active():
+        batch, time, dim = v.shape
+        if lengths is None:
+            lengths = torch.full((batch,), time, dtype=torch.int64)
+        if initial is None:
+            initial = v.new_zeros(batch, dim)
+        apply = torch.ops.query_reduction.scan if torch.compiler.is_compiling() else _MappedScan.apply
+        h: Tensor = apply(z, v, lengths, initial, reverse)  # type: ignore[no-untyped-call]
         return h
+    if not recorded(z, v, *(() if initial is None else (initial,))):
+        return _forward(z, v, lengths, initial, reverse)
     # Function.apply first binds its arguments by name, which for short stories takes longer than the scan; only
     # torch.func needs that.
-    watched = torch._C._are_functorch_transforms_active()
-    apply = _Scan.apply if watched else super(torch.autograd.Function, _Scan).apply
-    h = apply(z, v, lengths.to(torch.int64), initial, reverse)  # type: ignore[no-untyped-call]
+    h = super(torch.autograd.Function, _Scan).apply(z, v, lengths, initial, reverse)  # type: ignore[no-untyped-call]
     return h
 
 
-def _call(z: Tensor, v: Tensor, lengths: Tensor, initial: Tensor, reverse: bool) -> ScanCall:
-    batch, time, dim = v.shape
-    return ScanCall(
-        batch=batch,
-        time=time,
-        dim=dim,
-        vector=z.shape[2] == dim,
-        reverse=reverse,
-        threads=native_threads(),
-        lengths=lengths.data_ptr(),
-        z=z.data_ptr(),
-        initial=initial.data_ptr(),
+def _check_kind(*tensors: Tensor | None) -> None:
+    """What the native code can work on; shapes are checked elsewhere."""
+    for tensor in tensors:
+        if tensor is not None and tensor.device.type != "cpu":
+            raise ValueError(f"the fused scan works on the CPU, one tensor is on {tensor.device}: use 'associative'")
+    if tensors[0] is not None and tensors[0].dtype not in (torch.float32, torch.float64):
+        raise ValueError(f"the fused scan works in float32 and float64, not {tensors[0].dtype}")
+
+
+def _forward(z: Tensor, v: Tensor, lengths: Tensor | None, initial: Tensor | None, reverse: bool) -> Tensor:
+    z, v = z.contiguous(), v.contiguous()
+    lengths = None if lengths is None else lengths.contiguous()
+    initial = None if initial is None else initial.contiguous()
+    h = empty(v.shape, v.dtype)
+    call = ScanCall(
+        *v.shape,
+        z.shape[2] == v.shape[2],
+        reverse,
+        native_threads(),
+        None,
+        None if lengths is None else lengths.data_ptr(),
+        z.data_ptr(),
+        v.data_ptr(),
+        None if initial is None else initial.data_ptr(),
     )
-
-
-def _forward_native(z: Tensor, v: Tensor, lengths: Tensor, initial: Tensor, reverse: bool) -> Tensor:
-    z, v, lengths, initial = z.contiguous(), v.contiguous(), lengths.contiguous(), initial.contiguous()
-    h = torch.empty_like(v)
-    call = _call(z, v, lengths, initial, reverse)
-    call.v, call.out = v.data_ptr(), h.data_ptr()
+    call.out = h.data_ptr()
+    call.owners = (z, v, lengths, initial, h)
     native.scan_forward(call, v.dtype)
     return h
 
 
-def _backward_native(
-    gradient: Tensor, z: Tensor, h: Tensor, lengths: Tensor, initial: Tensor, reverse: bool
-) -> tuple[Tensor, Tensor, Tensor]:
+def _backward(
+    gradient: Tensor, z: Tensor, h: Tensor, lengths: Tensor | None, initial: Tensor | None, reverse: bool
+) -> tuple[Tensor, Tensor, Tensor | None]:
     gradient, z, h = gradient.contiguous(), z.contiguous(), h.contiguous()
-    lengths, initial = lengths.contiguous(), initial.contiguous()
-    dz, dv, dinitial = torch.empty_like(z), torch.empty_like(h), torch.empty_like(initial)
-    call = _call(z, h, lengths, initial, reverse)
-    call.h, call.dh, call.dz, call.dv = h.data_ptr(), gradient.data_ptr(), dz.data_ptr(), dv.data_ptr()
-    call.dinitial = dinitial.data_ptr()
+    lengths = None if lengths is None else lengths.contiguous()
+    initial = None if initial is None else initial.contiguous()
+    dz = empty(z.shape, z.dtype) if h.numel() > 0 else torch.zeros_like(z)
+    dv = empty(h.shape, h.dtype)
+    dinitial = None if initial is None else torch.empty_like(initial)
+    call = ScanCall(
+        *h.shape,
+        z.shape[2] == h.shape[2],
+        reverse,
+        native_threads(),
+        None,
+        None if lengths is None else lengths.data_ptr(),
+        z.data_ptr(),
+        None,
+        None if initial is None else initial.data_ptr(),
+        h.data_ptr(),
+        gradient.data_ptr(),
+        None,
+        dz.data_ptr(),
+        dv.data_ptr(),
+        None if dinitial is None else dinitial.data_ptr(),
+    )
+    call.owners = (gradient, z, h, lengths, initial, dz, dv, dinitial)
     native.scan_backward(call, h.dtype)
+    return dz, dv, dinitial
+
+
+class _Scan(torch.autograd.Function):
+    """The recurrence and its gradient for plain autograd, with as little around them as possible."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, z: Tensor, v: Tensor, lengths: Tensor | None, initial: Tensor | None, reverse: bool
+    ) -> Tensor:
+        h = _forward(z, v, lengths, initial, reverse)
+        ctx.save_for_backward(z, h, lengths, initial)
+        ctx.reverse = reverse
+        return h
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
+        if torch.is_grad_enabled():
+            raise RuntimeError("the fused scan has no second derivative: use the 'associative' scan")
+        z, h, lengths, initial = ctx.saved_tensors
+        dz, dv, dinitial = _backward(gradient, z, h, lengths, initial, ctx.reverse)
+        return dz, dv, None, dinitial, None
+
+
+def _forward_checked(z: Tensor, v: Tensor, lengths: Tensor, initial: Tensor, reverse: bool) -> Tensor:
+    """The operator: anybody may call it with anything."""
+    check_inputs(z, v, lengths, initial)
+    _check_kind(z, v, lengths, initial)
+    return _forward(z, v, lengths.to(torch.int64), initial, reverse)
+
+
+def _backward_checked(
+    gradient: Tensor, z: Tensor, h: Tensor, lengths: Tensor, initial: Tensor, reverse: bool
+) -> tuple[Tensor, ...]:
+    check_inputs(z, h, lengths, initial)
+    _check_kind(z, h, lengths, initial, gradient)
+    if gradient.shape != h.shape or gradient.dtype != h.dtype:
+        raise ValueError(f"gradient must be {tuple(h.shape)} {h.dtype}; got {tuple(gradient.shape)} {gradient.dtype}")
+    dz, dv, dinitial = _backward(gradient, z, h, lengths.to(torch.int64), initial, reverse)
+    assert dinitial is not None
     return dz, dv, dinitial
 
 
@@ -88,8 +162,8 @@ def _backward_fake(
     return tuple(torch.empty_like(tensor, memory_format=torch.contiguous_format) for tensor in (z, h, initial))
 
 
-class _Scan(torch.autograd.Function):
-    """The operator and its gradient, for plain autograd and for ``torch.func``."""
+class _MappedScan(torch.autograd.Function):
+    """The operator and its gradient for ``torch.func``."""
 
     generate_vmap_rule = True
 
@@ -137,15 +211,15 @@ def _backward_mapped(
 
 
 torch.library.define(_SCAN, "(Tensor z, Tensor v, Tensor lengths, Tensor initial, bool reverse) -> Tensor")
-torch.library.impl(_SCAN, "cpu", _forward_native)
+torch.library.impl(_SCAN, "cpu", _forward_checked)
 torch.library.register_fake(_SCAN, _forward_fake)
-torch.library.register_autograd(_SCAN, _Scan.backward, setup_context=_Scan.setup_context)
+torch.library.register_autograd(_SCAN, _MappedScan.backward, setup_context=_MappedScan.setup_context)
 torch.library.register_vmap(_SCAN, _forward_mapped)
 
 torch.library.define(
     _SCAN_BACKWARD,
     "(Tensor gradient, Tensor z, Tensor h, Tensor lengths, Tensor initial, bool reverse) -> (Tensor, Tensor, Tensor)",
 )
-torch.library.impl(_SCAN_BACKWARD, "cpu", _backward_native)
+torch.library.impl(_SCAN_BACKWARD, "cpu", _backward_checked)
 torch.library.register_fake(_SCAN_BACKWARD, _backward_fake)
 torch.library.register_vmap(_SCAN_BACKWARD, _backward_mapped)

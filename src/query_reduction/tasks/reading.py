@@ -56,6 +56,17 @@ class Reading:
     guess: bool = False
     """No sentence could be read, so that all were read as they are: the answer is a guess."""
 
+    def fields(self) -> ReadingFields:
+        """What was done, to make an answer or a trace of."""
+        return {
+            "told": self.told,
+            "skipped": self.skipped,
+            "left_out": self.left_out,
+            "read_as": self.read_as,
+            "unknown_words": self.unknown_words,
+            "guess": self.guess,
+        }
+
     def notes(self) -> list[str]:
         """What a person should know about it, a line each."""
         lines = [f"{name} read as {known}" for name, known in self.read_as]
@@ -113,17 +124,6 @@ class Understood(Reading):
             return text
         known = re.compile(rf"\b(?:{'|'.join(map(re.escape, names))})\b", re.IGNORECASE)
         return known.sub(lambda found: names[found[0].lower()], text)
-
-    def reading(self) -> ReadingFields:
-        """The fields of ``Reading``, to make an answer or a trace of."""
-        return {
-            "told": self.told,
-            "skipped": self.skipped,
-            "left_out": self.left_out,
-            "read_as": self.read_as,
-            "unknown_words": self.unknown_words,
-            "guess": self.guess,
-        }
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,15 +25,7 @@ from query_reduction.tasks.numbers import parse_tasks
 from query_reduction.tasks.protocol import Parts, hold_out_stories
 from query_reduction.tasks.stories import StoryParts
 
-__all__ = ["load_parts", "names_dialogs", "question_count"]
-
-
-def names_dialogs(data: str) -> bool:
-    """Whether ``data`` names dialogs, not stories."""
-    path = Path(data)
-    if path.is_dir():
-        return bool(find_dialog_files(path)) or is_dialog_file(path / "train.jsonl")
-    return data in ("dialog", "generated-dialog") or (path.is_file() and is_dialog_file(path))
+__all__ = ["load_parts", "question_count", "refuse_task"]
 
 
 def question_count(stories: Iterable[Story]) -> int:
@@ -44,7 +36,7 @@ def question_count(stories: Iterable[Story]) -> int:
 def load_parts(data: str, task: str | None, *, questions: int = 1000, seed: int = 0) -> Parts:
     """The stories that ``data`` names; several tasks are put together for joint training.
 
-    ``questions`` is the number of training questions a task, for generated stories.
+    ``questions`` is the number of training questions per task, for generated stories.
     """
     if data == "generated":
         return _generated(parse_tasks(task or "2"), questions, seed)
@@ -56,16 +48,20 @@ def load_parts(data: str, task: str | None, *, questions: int = 1000, seed: int 
     if path.is_dir():
         if find_dialog_files(path):
             return dialog_folder(path, task)
-        if is_dialog_file(path / "train.jsonl"):
-            return dialog_jsonl_folder(path)
         if find_task_files(path):
             return _babi_folder(path, task)
-        return _jsonl_folder(path)
-    if path.is_file() and is_dialog_file(path):
-        return dialog_file(path, seed)
+        refuse_task(data, task)
+        return dialog_jsonl_folder(path) if is_dialog_file(path / "train.jsonl") else _jsonl_folder(path)
     if path.is_file():
-        return _single_file(path, seed)
+        refuse_task(data, task)
+        return dialog_file(path, seed) if is_dialog_file(path) else _single_file(path, seed)
     raise InputError(f"no data at {data!r}: give a file or folder that exists, 'generated', 'babi' or 'dialog'")
+
+
+def refuse_task(data: str, task: str | None) -> None:
+    """One's own files have no numbered tasks to choose from."""
+    if task is not None:
+        raise InputError(f"task has no effect on {data}, which is read whole")
 
 
 def _generated(tasks: list[int], questions: int, seed: int) -> Parts:

@@ -63,6 +63,12 @@ class Answer(Reading):
     runners_up: tuple[tuple[str, float], ...]
     """The next best answers with their probabilities."""
 
+    @staticmethod
+    def of(ranked: Sequence[tuple[str, float]], reading: Reading) -> Answer:
+        """The first of some answers with their probabilities, best first; the next ones are the runners-up."""
+        (text, confidence), *others = ranked
+        return Answer(text, confidence, tuple(others[:_RUNNERS_UP]), **reading.fields())
+
 
 @dataclass(frozen=True)
 class StoryTask(Task):
@@ -136,7 +142,7 @@ class StoryTask(Task):
         answers = []
         for each, values, indices in zip(understood, best.values.tolist(), best.indices.tolist(), strict=True):
             ranked = [(each.name_back(names[index]), value) for value, index in zip(values, indices, strict=True)]
-            answers.append(Answer(ranked[0][0], ranked[0][1], tuple(ranked[1:]), **each.reading()))
+            answers.append(Answer.of(ranked, each))
         return answers
 
     @torch.inference_mode()

@@ -120,7 +120,8 @@ def load_model(path: Path) -> SavedModel:
     if metadata.get("format") != _FORMAT:
         found = metadata.get("format")
         raise InputError(f"{path}: not a query-reduction model" + (f" this version reads ({found})" if found else ""))
-    if _checksum(weights, {name: text for name, text in metadata.items() if name != "sha256"}) != metadata["sha256"]:
+    said = metadata.pop("sha256", None)
+    if _checksum(weights, metadata) != said:
         raise InputError(f"{path}: damaged (its content does not match its checksum)")
     for name, weight in weights.items():
         if not weight.is_floating_point() or not bool((weight.abs() <= _LARGEST_WEIGHT).all()):

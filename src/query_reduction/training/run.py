@@ -104,9 +104,10 @@ class Run:
         )
         self.stop_requested = False
         self.checksum = parts.checksum()
-        self._about = self._settings() | {"restarts": list(self.restart_numbers), "data": self.checksum}
+        self._about = self.settings() | {"restarts": list(self.restart_numbers), "data": self.checksum}
 
-    def _settings(self) -> dict[str, Any]:
+    def settings(self) -> dict[str, Any]:
+        """Network, task and recipe as plain values."""
         return {
             "network": config_to_json(self.setup.network),
             "task": {"kind": self.parts.kind, **asdict(self.setup.task)},
@@ -202,7 +203,7 @@ class Run:
                 "dev": len(self.trainer.dev),
                 "test": question_count(self.parts.test),
             },
-            settings=self._settings(),
+            settings=self.settings(),
             data={"name": self.parts.name, "sha256": self.checksum, **self.place.source},
             provenance=provenance(),
         )

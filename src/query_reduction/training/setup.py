@@ -67,7 +67,7 @@ def setup(
     parts: dict[str, Any] = {
         "network": resolve(name),
         "task": _OPTIONS[kind](),
-        "recipe": chosen.for_data(questions, kind),
+        "recipe": changed(chosen.for_data(questions, kind), chosen.networks.get(name, {})),
     }
     parts["network"] = changed(parts["network"], _known(parts["network"], chosen.network))
     parts["task"] = changed(parts["task"], _known(parts["task"], chosen.task) | _SUFFIXES.get(suffix, {}))

@@ -9,29 +9,35 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from small_networks import qrn, variant, vocabulary_of
 from torch import Tensor
 
-from query_reduction.config import ModelConfig, parse_variant
-from query_reduction.explain.contributions import contributions, forward_states, read_weights, unit_weights
-from query_reduction.networks.qrn import LayerTrace, QueryReductionNetwork
+from query_reduction.networks.contributions import (
+    LayerGates,
+    contributions,
+    forward_states,
+    read_weights,
+    unit_weights,
+)
+from query_reduction.networks.qrn import QRNConfig
 
 SENTENCES = 12
 
 
-def _read(config: ModelConfig, lengths: list[int], seed: int = 0) -> tuple[list[LayerTrace], Tensor, Tensor]:
+def _read(config: QRNConfig, lengths: list[int], seed: int = 0) -> tuple[list[LayerGates], Tensor, Tensor]:
     """Traces, answer vectors and lengths of random stories read by a network with random weights."""
-    network = QueryReductionNetwork(config, 5, 3, longest_sentence=4, restarts=(0, 1), seed=seed)
+    network = qrn(config, vocabulary_of(5, 3, 4), (0, 1), seed)
     generator = torch.Generator().manual_seed(seed)
     table = torch.randn(2, SENTENCES, config.dimension, generator=generator)
     query = torch.randn(2, len(lengths), config.dimension, generator=generator)
     stories = torch.randint(SENTENCES, (len(lengths), max(lengths)), generator=generator)
-    layers: list[LayerTrace] = []
+    layers: list[LayerGates] = []
     with torch.no_grad():
         reduced = network.read(table, query, stories, torch.tensor(lengths), layers)
     return layers, reduced, torch.tensor(lengths)
 
 
-def _matrix(layer: LayerTrace, restart: int, row: int, length: int, *, is_last: bool) -> np.ndarray:
+def _matrix(layer: LayerGates, restart: int, row: int, length: int, *, is_last: bool) -> np.ndarray:
     """F + B of one story written out: entry (t, i, unit) is the weight of candidate i in the state at t."""
     z = layer.update[restart, row].double().numpy()
     forward, backward = (
@@ -50,12 +56,12 @@ def _matrix(layer: LayerTrace, restart: int, row: int, length: int, *, is_last: 
 
 @settings(max_examples=30, deadline=None)
 @given(
-    variant=st.sampled_from(["1r", "2", "2r", "3r", "2rv", "3v"]),
+    name=st.sampled_from(["1r", "2", "2r", "3r", "2rv", "3v"]),
     lengths=st.lists(st.integers(1, 9), min_size=1, max_size=3),
     seed=st.integers(0, 1000),
 )
-def test_weights_are_the_products_of_the_layers_matrices(variant: str, lengths: list[int], seed: int) -> None:
-    config = parse_variant(variant + "6" if variant[-1] in "rv" else variant + "d6")
+def test_weights_are_the_products_of_the_layers_matrices(name: str, lengths: list[int], seed: int) -> None:
+    config = variant(name, dimension=6)
     layers, _, batch_lengths = _read(config, lengths, seed)
     found = read_weights(layers, batch_lengths)
     for row, length in enumerate(lengths):
@@ -69,9 +75,9 @@ def test_weights_are_the_products_of_the_layers_matrices(variant: str, lengths: 
             assert not found[number][1, row, length:].any()
 
 
-@pytest.mark.parametrize("variant", ["2r", "3r", "2rv", "4v20"])
-def test_weighted_candidates_give_the_state(variant: str) -> None:
-    layers, reduced, lengths = _read(parse_variant(variant), [7, 11, 1])
+@pytest.mark.parametrize("name", ["2r", "3r", "2rv", "4v20"])
+def test_weighted_candidates_give_the_state(name: str) -> None:
+    layers, reduced, lengths = _read(variant(name), [7, 11, 1])
     above = torch.zeros(2, 3, 11)
     for row, length in enumerate(lengths.tolist()):
         above[:, row, length - 1] = 1
@@ -87,7 +93,7 @@ def test_weighted_candidates_give_the_state(variant: str) -> None:
 @settings(max_examples=20, deadline=None)
 @given(lengths=st.lists(st.integers(0, 8), min_size=1, max_size=4).filter(any), seed=st.integers(0, 1000))
 def test_contributions_are_shares(lengths: list[int], seed: int) -> None:
-    layers, _, batch_lengths = _read(parse_variant("3r10"), lengths, seed)
+    layers, _, batch_lengths = _read(variant("3r10"), lengths, seed)
     shares = contributions(layers, batch_lengths)
     assert (shares >= 0).all()
     assert (shares.sum(2) <= 1 + 1e-5).all()
@@ -96,7 +102,7 @@ def test_contributions_are_shares(lengths: list[int], seed: int) -> None:
 
 
 def test_a_sentence_no_gate_opens_for_contributes_nothing() -> None:
-    layers, _, lengths = _read(parse_variant("2r"), [6])
+    layers, _, lengths = _read(variant("2r"), [6])
     for layer in layers:
         layer.update[:, :, 2] = 0
     shares = contributions(layers, lengths)
@@ -105,16 +111,16 @@ def test_a_sentence_no_gate_opens_for_contributes_nothing() -> None:
 
 
 def test_a_sentence_that_closes_the_story_takes_all() -> None:
-    layers, _, lengths = _read(parse_variant("1r"), [6])
+    layers, _, lengths = _read(variant("1r"), [6])
     layers[0].update[:, :, 4] = 1
     weights = contributions(layers, lengths)
     assert not weights[:, :, :4].any()
     torch.testing.assert_close(weights[:, :, 4], 1 - layers[0].update[:, :, 5, 0])
 
 
-@pytest.mark.parametrize("variant", ["2", "3r", "2rv"])
-def test_forward_states_are_what_the_rows_of_f_give(variant: str) -> None:
-    layers, _, lengths = _read(parse_variant(variant), [6])
+@pytest.mark.parametrize("name", ["2", "3r", "2rv"])
+def test_forward_states_are_what_the_rows_of_f_give(name: str) -> None:
+    layers, _, lengths = _read(variant(name), [6])
     states, read = forward_states(layers[0], lengths)
     matrix = np.tril(np.ones((6, 6)))[:, :, None] * _matrix(
         replace(layers[0], reset_backward=None), 0, 0, 6, is_last=True

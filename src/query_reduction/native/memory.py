@@ -1,0 +1,36 @@
+"""Tensors in memory that the native library keeps and uses again.
+
+A large tensor that PyTorch allocates is fresh memory from the system every time, and making its pages costs more than
+a pass over it. These come from the library's store of blocks and return to it when PyTorch lets go of them.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import math
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+from torch.utils.dlpack import from_dlpack
+
+from query_reduction.native import library as native
+
+__all__ = ["empty"]
+
+_LARGE = 1 << 18
+"""Numbers from which on it is worth the few microseconds."""
+
+_capsule = ctypes.pythonapi.PyCapsule_New
+_capsule.restype, _capsule.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
+
+
+def empty(shape: Sequence[int], dtype: torch.dtype) -> Tensor:
+    """An uninitialised tensor of float or double on the CPU."""
+    count = math.prod(shape)
+    if count < _LARGE:
+        return torch.empty(shape, dtype=dtype)
+    address = native.library().qrn_tensor(count, dtype == torch.float64)
+    if address is None:
+        raise MemoryError(f"not enough memory for {count} numbers")
+    return from_dlpack(_capsule(address, b"dltensor", None)).view(shape)

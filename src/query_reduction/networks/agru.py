@@ -1,0 +1,191 @@
+"""The attention GRU of Dynamic Memory Networks as a reader of sentences (Kumar et al., ICML 2016; Xiong et al., ICML
+2016).
+
+An ordinary GRU decides by its state what to take from an input; here the question decides. Sentences are read several
+times: each pass ends in an episode, and a second GRU takes episodes into the memory that the next pass asks with.
+Unlike the original it is not shown the facts that support an answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from query_reduction.data.batch import Batch
+from query_reduction.data.vocabulary import Vocabulary
+from query_reduction.networks.contributions import left_at_end
+from query_reduction.networks.encoder import encode_sentences
+from query_reduction.networks.heads import HeadConfig, build_head
+from query_reduction.networks.protocol import (
+    BatchTrace,
+    LayerTrace,
+    Seeds,
+    StackedNetwork,
+    normal,
+    uniform,
+    without_meaning,
+    zeros,
+)
+from query_reduction.networks.registry import register
+from query_reduction.settings import Between, check
+
+__all__ = ["RECIPE", "AGRUConfig", "AttentionGRU"]
+
+RECIPE: Mapping[str, Any] = {
+    "optimiser": "adam",
+    "learning_rate": 0.003,
+    "halve_every": 25,
+    "batch": 32,
+    "clip": 5.0,
+    "l2": 0.0,
+    "max_epochs": 100,
+    "evaluate_every": 2,
+    "patience": 30,
+    "writing": "any",
+}
+"""The published figures were trained on supporting facts; these are usual settings and have not been tuned."""
+
+
+@dataclass(frozen=True, slots=True)
+class AGRUConfig:
+    """The attention GRU reader."""
+
+    passes: Annotated[int, Between(1, 64)] = 3
+    """How often the sentences are read."""
+    dimension: Annotated[int, Between(1, 4096)] = 50
+    """Size d of sentence vectors, states and memories."""
+    gate: Literal["update", "step"] = "update"
+    """Attention takes the place of the GRU's update gate (Xiong et al.), or goes on top of a whole GRU, whose step is
+    taken to that degree (Kumar et al.)."""
+
+    def __post_init__(self) -> None:
+        check(self)
+
+
+@register("agru", AGRUConfig, "a GRU whose gate is the attention of the question, in several passes", recipe=RECIPE)
+class AttentionGRU(StackedNetwork):
+    """A stack of attention GRU readers."""
+
+    embedding: Float[Tensor, "restart vocabulary dim"]
+    attention_bilinear: Float[Tensor, "restart dim dim"]
+    attention_plain: Float[Tensor, "restart 3 dim dim"]
+    attention_compared: Float[Tensor, "restart four_dim dim"]
+    attention_products: Float[Tensor, "restart 2 dim"]
+    attention_bias: Float[Tensor, "restart dim"]
+    attention_output: Float[Tensor, "restart dim 1"]
+    attention_output_bias: Float[Tensor, "restart 1"]
+    episode_input: Float[Tensor, "restart dim gates_dim"]
+    episode_state: Float[Tensor, "restart dim gates_dim"]
+    episode_bias: Float[Tensor, "restart 2 gates_dim"]
+    memory_input: Float[Tensor, "restart dim three_dim"]
+    memory_state: Float[Tensor, "restart dim three_dim"]
+    memory_bias: Float[Tensor, "restart 2 three_dim"]
+    answer_weight: Float[Tensor, "restart answer dim"]
+    answer_current: Float[Tensor, "restart word dim"]
+    answer_match: Float[Tensor, "restart position 2 dim"]
+
+    def __init__(self, config: AGRUConfig, vocabulary: Vocabulary, head: HeadConfig, seeds: Seeds) -> None:
+        super().__init__(seeds)
+        self.config = config
+        self._longest = vocabulary.longest_sentence
+        d, uses = config.dimension, config.passes
+        self.declare("embedding", (vocabulary.size, d), without_meaning(normal(0.5)))
+        start = uniform(d**-0.5)
+        self.declare("attention_bilinear", (d, d), start, decay_uses=uses)
+        self.declare("attention_plain", (3, d, d), uniform((7 * d) ** -0.5), decay_uses=uses)
+        self.declare("attention_compared", (4 * d, d), uniform((7 * d) ** -0.5), decay_uses=uses)
+        self.declare("attention_products", (2, d), uniform((7 * d) ** -0.5), decay_uses=uses)
+        self.declare("attention_bias", (d,), zeros, decay_uses=0)
+        self.declare("attention_output", (d, 1), start, decay_uses=uses)
+        self.declare("attention_output_bias", (1,), zeros, decay_uses=0)
+        for cell, gates in (("episode", 2 if config.gate == "update" else 3), ("memory", 3)):
+            self.declare(f"{cell}_input", (d, gates * d), uniform((2 * d) ** -0.5), decay_uses=uses)
+            self.declare(f"{cell}_state", (d, gates * d), uniform((2 * d) ** -0.5), decay_uses=uses)
+            self.declare(f"{cell}_bias", (2, gates * d), zeros, decay_uses=0)
+        self.head = build_head(head, vocabulary, self, d)
+
+    def scores(self, batch: Batch) -> Float[Tensor, "restart batch answer"]:
+        """Scores of every answer."""
+        return self.head.scores(self, self.read(batch), batch)
+
+    def losses(self, batch: Batch) -> Float[Tensor, "restart batch"]:
+        """Cross entropy of every right answer."""
+        return self.head.losses(self, self.read(batch), batch)
+
+    def trace(self, batch: Batch) -> BatchTrace:
+        """The attention of each pass, and what is left in its episode of each sentence."""
+        recorded: list[Tensor] = []
+        memory = self.read(batch, recorded)
+        layers = tuple(LayerTrace({"attention": g}, left_at_end(g).squeeze(3)) for g in recorded)
+        return BatchTrace(layers, self.head.scores(self, memory, batch))
+
+    def read(self, batch: Batch, recorded: list[Tensor] | None = None) -> Float[Tensor, "restart batch dim"]:
+        """The memory after the last pass; the attention of each pass is added to ``recorded``."""
+        table = encode_sentences(self.embedding, batch.words, self._longest)
+        facts = table[:, batch.stories.long()]
+        q = table[:, batch.questions.long()]
+        # What depends on the facts alone is one product for all passes and steps.
+        entering = torch.baddbmm(self.episode_bias[:, :1], table, self.episode_input)[:, batch.stories.long()]
+        told = (torch.arange(facts.shape[2]) < batch.lengths.long().unsqueeze(1)).unsqueeze(2)
+        memory = q
+        for _ in range(self.config.passes):
+            g = self._attention(facts, q, memory) * told
+            episode = self._episode(entering, g)
+            memory = self._remember(episode, memory)
+            if recorded is not None:
+                recorded.append(g)
+        return memory
+
+    def _attention(
+        self,
+        f: Float[Tensor, "restart batch time dim"],
+        q: Float[Tensor, "restart batch dim"],
+        m: Float[Tensor, "restart batch dim"],
+    ) -> Float[Tensor, "restart batch time 1"]:
+        """g = σ(W₂ tanh(W₁ z + b₁) + b₂), z = [f, m, q, f∘q, f∘m, |f-q|, |f-m|, fᵀW_b q, fᵀW_b m]."""
+        of_fact, of_memory, of_question = self.attention_plain.unbind(1)
+        hidden = torch.einsum("rbtd,rde->rbte", f, of_fact)
+        hidden = hidden + (torch.baddbmm(self.attention_bias.unsqueeze(1), m, of_memory) + q @ of_question).unsqueeze(2)
+        asked = torch.stack((q, m), dim=2)
+        together = torch.cat(
+            [f * q.unsqueeze(2), f * m.unsqueeze(2), (f - q.unsqueeze(2)).abs(), (f - m.unsqueeze(2)).abs()], dim=3
+        )
+        hidden = hidden + torch.einsum("rbtd,rde->rbte", together, self.attention_compared)
+        products = torch.einsum("rbtd,rde,rbse->rbts", f, self.attention_bilinear, asked)
+        hidden = torch.tanh(hidden + torch.einsum("rbts,rse->rbte", products, self.attention_products))
+        score = torch.einsum("rbtd,rdo->rbto", hidden, self.attention_output)
+        return torch.sigmoid(score + self.attention_output_bias[:, None, None])
+
+    def _episode(
+        self, entering: Float[Tensor, "restart batch time gates_dim"], g: Float[Tensor, "restart batch time 1"]
+    ) -> Float[Tensor, "restart batch dim"]:
+        """The state after the last fact, from zero: h = g h̃ + (1 - g) h, or h = g GRU(f, h) + (1 - g) h."""
+        h = entering.new_zeros(*entering.shape[:2], self.config.dimension)
+        bias = self.episode_bias[:, 1:]
+        for step, attention in zip(entering.unbind(2), g.unbind(2), strict=True):
+            new = _gru_step(step, torch.baddbmm(bias, h, self.episode_state), h)
+            h = torch.lerp(h, new, attention)
+        return h
+
+    def _remember(
+        self, episode: Float[Tensor, "restart batch dim"], memory: Float[Tensor, "restart batch dim"]
+    ) -> Float[Tensor, "restart batch dim"]:
+        """m = GRU(e, m)."""
+        entering = torch.baddbmm(self.memory_bias[:, :1], episode, self.memory_input)
+        return _gru_step(entering, torch.baddbmm(self.memory_bias[:, 1:], memory, self.memory_state), memory)
+
+
+def _gru_step(
+    x: Float[Tensor, "restart batch gates_dim"],
+    u: Float[Tensor, "restart batch gates_dim"],
+    h: Float[Tensor, "restart batch dim"],
+) -> Float[Tensor, "restart batch dim"]:
+    """h̃ = tanh(x + σ(reset) ∘ u); with an update gate, (1 - z) h̃ + z h. Gates lie side by side, reset first."""
+    gates_x, gates_u = x.split(h.shape[2], dim=2), u.split(h.shape[2], dim=2)
+    new = torch.tanh(gates_x[-1] + torch.sigmoid(gates_x[0] + gates_u[0]) * gates_u[-1])
+    return new if len(gates_x) == 2 else torch.lerp(new, h, torch.sigmoid(gates_x[1] + gates_u[1]))

@@ -1,0 +1,243 @@
+"""The Differentiable Neural Computer (Graves et al., "Hybrid computing using a neural network with dynamic external
+memory", Nature 2016): an LSTM reads word by word and writes to, and reads from, a memory that it addresses by content,
+by what is free, and by the order of writing. Names and symbols are those of the paper's methods.
+
+The changes of Franke et al. ("Robust and Scalable Differentiable Neural Computer for Question Answering", 2018) are
+settings: no temporal links, normalised control of the memory, and dropout on the way that bypasses it. Here a question
+is a sequence of its own, its story's words and then its own; the paper asks all questions of a story in one sequence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import reduce
+from typing import Annotated, Any, NamedTuple
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+from torch.nn import functional
+
+from query_reduction.data.batch import Batch
+from query_reduction.data.vocabulary import Vocabulary
+from query_reduction.networks.heads import HeadConfig, build_head
+from query_reduction.networks.layers import LayerNorm, Linear, dropout, glorot, look_up, wordless
+from query_reduction.networks.protocol import Seeds, StackedNetwork, normal, zeros
+from query_reduction.networks.recurrent import word_sequence
+from query_reduction.networks.registry import register
+from query_reduction.settings import Between, check
+
+__all__ = ["RECIPE", "DNCConfig", "DifferentiableNeuralComputer"]
+
+RECIPE: Mapping[str, Any] = {
+    "optimiser": "adam",
+    "learning_rate": 0.003,
+    "halve_every": 30,
+    "batch": 32,
+    "l2": 0.0,
+    "clip": 10.0,
+    "max_epochs": 100,
+    "evaluate_every": 2,
+    "patience": 40,
+    "solved_epochs": 10,
+}
+"""The clipping of Franke et al.; Adam, and a larger learning rate, where they take RMSProp for far longer."""
+
+_LEAST = 1e-6
+"""Keeps norms and usages away from zero, where their gradients have no value."""
+
+
+@dataclass(frozen=True, slots=True)
+class DNCConfig:
+    """The Differentiable Neural Computer."""
+
+    dimension: Annotated[int, Between(1, 4096)] = 64
+    """Units of the controller."""
+    word_dimension: Annotated[int, Between(1, 4096)] = 32
+    """Size of word vectors."""
+    slots: Annotated[int, Between(1, 4096)] = 32
+    """Rows N of the memory."""
+    width: Annotated[int, Between(1, 4096)] = 24
+    """Size W of a row."""
+    heads: Annotated[int, Between(1, 64)] = 2
+    """Read heads R."""
+    links: bool = True
+    """Temporal links: heads may move to what was written after, or before, what they read last."""
+    normalised: bool = False
+    """Layer normalisation of what the controller tells the memory."""
+    bypass_dropout: Annotated[float, Between(0, 0.95)] = 0.0
+    """Share of the controller's own part of the output that is left out in training, so that memory is used."""
+
+    def __post_init__(self) -> None:
+        check(self)
+
+
+class _State(NamedTuple):
+    """The state of the controller between two words."""
+
+    cell: Float[Tensor, "restart batch dim"]
+    output: Float[Tensor, "restart batch reads_and_dim"]
+    """What the heads read, and the controller's own output h."""
+
+
+class _Memory(NamedTuple):
+    """The state of the memory between two words."""
+
+    rows: Float[Tensor, "restart batch slot width"]
+    shrinking: Float[Tensor, "restart batch 1 slot"]
+    """1 over the length of each row, needed for the reading of this step and the writing of the next."""
+    usage: Float[Tensor, "restart batch slot"]
+    writing: Float[Tensor, "restart batch slot"]
+    """The last write weighting w^w."""
+    reading: Float[Tensor, "restart batch head slot"]
+    """The last read weightings w^r."""
+    precedence: Float[Tensor, "restart batch slot"]
+    links: Float[Tensor, "restart batch slot slot"]
+    """How much row i was written right after row j."""
+
+
+@register("dnc", DNCConfig, "the Differentiable Neural Computer: an LSTM with a memory, word by word", recipe=RECIPE)
+class DifferentiableNeuralComputer(StackedNetwork):
+    """A stack of Differentiable Neural Computers."""
+
+    embedding: Float[Tensor, "restart vocabulary word_dim"]
+    input_weight: Float[Tensor, "restart word_dim four_dim"]
+    state_weight: Float[Tensor, "restart reads_and_dim four_dim"]
+    bias: Float[Tensor, "restart four_dim"]
+    answer_weight: Float[Tensor, "restart answer out"]
+    answer_current: Float[Tensor, "restart word out"]
+    answer_match: Float[Tensor, "restart position 2 out"]
+
+    def __init__(self, config: DNCConfig, vocabulary: Vocabulary, head: HeadConfig, seeds: Seeds) -> None:
+        super().__init__(seeds)
+        self.config = config
+        self.noisy = config.bypass_dropout > 0
+        d, reads = config.dimension, config.heads * config.width
+        self.declare("embedding", (vocabulary.size, config.word_dimension), wordless(normal(0.3)))
+        # Input, forget and output gate and candidate of the LSTM, side by side.
+        inputs = config.word_dimension + reads + d
+        self.declare("input_weight", (config.word_dimension, 4 * d), glorot(inputs, d))
+        self.declare("state_weight", (reads + d, 4 * d), glorot(inputs, d))
+        self.declare("bias", (4 * d,), zeros, decay_uses=0)
+        # Keys and strengths of the writing head and the reading heads, write and erase vector, gates, read modes.
+        keys = 1 + config.heads
+        self._sizes = [keys * config.width, keys, config.width, config.width, config.heads, 1, 1]
+        if config.links:
+            self._sizes.append(3 * config.heads)
+        self.interface = Linear(seeds, d, sum(self._sizes))
+        if config.normalised:
+            self.interface_norm = LayerNorm(seeds, sum(self._sizes))
+        # W_y h + W_r [r^1; …; r^R] is one product with both side by side.
+        self.head = build_head(head, vocabulary, self, d + reads)
+
+    def scores(self, batch: Batch) -> Float[Tensor, "restart batch answer"]:
+        """Scores of every answer."""
+        return self.head.scores(self, self.read(batch), batch)
+
+    def losses(self, batch: Batch) -> Float[Tensor, "restart batch"]:
+        """Cross entropy of every right answer."""
+        return self.head.losses(self, self.read(batch), batch)
+
+    def read(self, batch: Batch) -> Float[Tensor, "restart batch out"]:
+        """The controller's output and what the heads read, after each question's last word."""
+        d = self.config.dimension
+        words, lengths = word_sequence(batch)
+        # The longest first, so that at every step those still to be read stand side by side.
+        order = lengths.argsort(descending=True, stable=True)
+        reading = (lengths.unsqueeze(1) > torch.arange(words.shape[1])).sum(0).tolist()
+        x = look_up(self.embedding, words[order])
+        # What depends on the words alone is one product for all steps.
+        projected = torch.baddbmm(self.bias.unsqueeze(1), x.flatten(1, 2), self.input_weight)
+        steps = projected.view(*x.shape[:3], 4 * d).unbind(2)
+        state = _State(x.new_zeros(*x.shape[:2], d), x.new_zeros(*x.shape[:2], self.state_weight.shape[1]))
+        memory = self._empty(x)
+        ended = []
+        for step, left in zip(steps, reading, strict=True):
+            if left < state.cell.shape[1]:
+                ended.append(state.output[:, left:])
+                state = _State(*(part[:, :left] for part in state))
+                memory = _Memory(*(part[:, :left].contiguous() for part in memory))
+            state, memory = self._step(step[:, :left], state, memory)
+        ended.append(state.output)
+        output = torch.cat(ended[::-1], dim=1).index_select(1, order.argsort())
+        reads, h = output.split((self.config.heads * self.config.width, d), dim=2)
+        if self.noisy and self.training:
+            h = dropout(h, self.config.bypass_dropout, self.noise)
+        return torch.cat((h, reads), dim=2)
+
+    def _step(self, word: Tensor, state: _State, memory: _Memory) -> tuple[_State, _Memory]:
+        """The controller, an LSTM that sees the word and what was read before, then the memory."""
+        i, f, o, n = torch.baddbmm(word, state.output, self.state_weight).chunk(4, dim=2)
+        cell = torch.addcmul(torch.sigmoid(f + 1) * state.cell, torch.sigmoid(i), torch.tanh(n))
+        h = torch.sigmoid(o) * torch.tanh(cell)
+        memory, reads = self._access(memory, h)
+        return _State(cell, torch.cat((reads, h), dim=2)), memory
+
+    def _empty(self, like: Tensor) -> _Memory:
+        c, stack = self.config, like.shape[:2]
+        rows, none = like.new_zeros(*stack, c.slots, c.width), like.new_zeros(*stack, c.slots)
+        links = like.new_zeros(*stack, c.slots, c.slots) if c.links else like.new_zeros(*stack, 0, 0)
+        return _Memory(rows, _shrinking(rows), none, none, like.new_zeros(*stack, c.heads, c.slots), none, links)
+
+    def _access(self, memory: _Memory, h: Tensor) -> tuple[_Memory, Float[Tensor, "restart batch reads"]]:
+        """Write once, then read with every head."""
+        c = self.config
+        told = self.interface(h)
+        parts = (self.interface_norm(told) if c.normalised else told).split(self._sizes, dim=2)
+        keys, write_vector, erase = _sharpened(parts[0], parts[1]), parts[2].unsqueeze(2), parts[3].unsqueeze(2)
+        free, allocation_gate, write_gate = (torch.sigmoid(part) for part in parts[4:7])
+
+        # ψ = Π_i (1 - f^i w^{r,i}): what no head frees; u = (u + w^w - u ∘ w^w) ∘ ψ.
+        retention = reduce(torch.mul, (1 - free.unsqueeze(3) * memory.reading).unbind(2))
+        usage = (memory.usage + memory.writing * (1 - memory.usage)) * retention
+        # w^w = g^w (g^a a + (1 - g^a) c^w)
+        found = _by_content(memory.rows, memory.shrinking, keys[:, :, :1]).squeeze(2)
+        writing = write_gate * torch.lerp(found, _allocation(usage), allocation_gate)
+        # M = M ∘ (1 - w^w e^T) + w^w v^T
+        place = writing.unsqueeze(3)
+        rows = torch.addcmul(memory.rows, place, write_vector - memory.rows * torch.sigmoid(erase))
+
+        shrinking = _shrinking(rows)
+        reading = _by_content(rows, shrinking, keys[:, :, 1:])
+        links, precedence = memory.links, memory.precedence
+        if c.links:
+            # L_ij = (1 - w_i - w_j) L_ij + w_i p_j, none from a row to itself; p = (1 - Σ w) p + w.
+            following = (place * precedence.unsqueeze(2)) * (1 - torch.eye(c.slots, dtype=rows.dtype))
+            links = torch.addcmul(following, (1 - place) - writing.unsqueeze(2), links)
+            precedence = torch.addcmul(writing, 1 - writing.sum(2, keepdim=True), precedence)
+            # w^r = π_1 b + π_2 c + π_3 f, with b = L^T w^r and f = L w^r, w^r of the step before.
+            modes = parts[7].unflatten(2, (c.heads, 3)).softmax(3)
+            backward, forward = memory.reading @ links, memory.reading @ links.transpose(2, 3)
+            reading = modes[..., :1] * backward + modes[..., 1:2] * reading + modes[..., 2:] * forward
+        return _Memory(rows, shrinking, usage, writing, reading, precedence, links), (reading @ rows).flatten(2)
+
+
+def _sharpened(
+    keys: Float[Tensor, "restart batch all_widths"], strengths: Float[Tensor, "restart batch head"]
+) -> Float[Tensor, "restart batch head width"]:
+    """β k / |k|, with β = 1 + log(1 + e^x)."""
+    each = keys.unflatten(2, (strengths.shape[2], -1))
+    strength = (1 + functional.softplus(strengths)).unsqueeze(3)
+    sharpened: Tensor = each * (strength * (each.square().sum(3, keepdim=True) + _LEAST).rsqrt())
+    return sharpened
+
+
+def _shrinking(rows: Float[Tensor, "restart batch slot width"]) -> Float[Tensor, "restart batch 1 slot"]:
+    return (rows.square().sum(3) + _LEAST).rsqrt().unsqueeze(2)
+
+
+def _by_content(
+    rows: Float[Tensor, "restart batch slot width"],
+    shrinking: Float[Tensor, "restart batch 1 slot"],
+    keys: Float[Tensor, "restart batch head width"],
+) -> Float[Tensor, "restart batch head slot"]:
+    """C(M, k, β)[i] ∝ exp(β cos(k, M[i])), the keys made long by their strength."""
+    return ((keys @ rows.transpose(2, 3)) * shrinking).softmax(3)
+
+
+def _allocation(usage: Float[Tensor, "restart batch slot"]) -> Float[Tensor, "restart batch slot"]:
+    """a[φ_j] = (1 - u[φ_j]) Π_{i<j} u[φ_i], φ the slots from the freest to the fullest."""
+    ordered, order = (_LEAST + (1 - _LEAST) * usage).sort(dim=2, stable=True)
+    before = functional.pad(ordered.cumprod(2)[:, :, :-1], (1, 0), value=1.0)
+    return torch.zeros_like(usage).scatter(2, order, (1 - ordered) * before)

@@ -1,0 +1,189 @@
+"""The Recurrent Entity Network (Henaff, Weston, Szlam, Bordes and LeCun, ICLR 2017), EntNet for short.
+
+A few memory slots, each with a key, are updated by every sentence in parallel: a gate opens where a sentence is about a
+slot's key or content. The question then looks at all slots once. Equations are the paper's; where the authors' code
+differs (a bias in gate and candidate, one slope for all activations), the code is followed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+from torch.nn import functional
+
+from query_reduction.data.batch import Batch
+from query_reduction.data.vocabulary import Vocabulary
+from query_reduction.networks.contributions import left_at_end
+from query_reduction.networks.heads import HeadConfig, build_head
+from query_reduction.networks.protocol import (
+    BatchTrace,
+    LayerTrace,
+    Seeds,
+    StackedNetwork,
+    normal,
+    ones,
+    without_meaning,
+    zeros,
+)
+from query_reduction.networks.registry import register
+from query_reduction.settings import Between, check
+
+__all__ = ["RECIPE", "EntNetConfig", "EntityNetwork"]
+
+RECIPE: Mapping[str, Any] = {
+    "optimiser": "adam",
+    "learning_rate": 0.01,
+    "halve_every": 25,
+    "batch": 32,
+    "batch_loss": "sum",
+    "clip": 40.0,
+    "l2": 0.0,
+    "max_epochs": 200,
+    "evaluate_every": 5,
+    "patience": 0,
+    "memory": 70,
+    "writing": "any",
+}
+"""The authors' training. They read 130 sentences of task 3."""
+
+
+@dataclass(frozen=True, slots=True)
+class EntNetConfig:
+    """The Recurrent Entity Network."""
+
+    slots: Annotated[int, Between(1, 10_000)] = 20
+    """Number of memory slots, each with a key that is learned."""
+    dimension: Annotated[int, Between(1, 4096)] = 100
+    """Size d of word vectors, keys and memories."""
+    activation: Literal["prelu", "identity"] = "prelu"
+    """φ of equations 3 and 5: a rectifier whose slope below zero is learned, or none."""
+    normalise: bool = True
+    """Scale a memory to length 1 after each update, so that what is new makes it forget what is old."""
+
+    def __post_init__(self) -> None:
+        check(self)
+
+
+@register("entnet", EntNetConfig, "the Recurrent Entity Network: gated memory slots with keys", recipe=RECIPE)
+class EntityNetwork(StackedNetwork):
+    """A stack of Recurrent Entity Networks."""
+
+    embedding: Float[Tensor, "restart vocabulary dim"]
+    story_mask: Float[Tensor, "restart position dim"]
+    question_mask: Float[Tensor, "restart position dim"]
+    keys: Float[Tensor, "restart slot dim"]
+    gate_bias: Float[Tensor, "restart slot"]
+    memory_weight: Float[Tensor, "restart dim dim"]
+    sentence_weight: Float[Tensor, "restart dim dim"]
+    key_weight: Float[Tensor, "restart dim dim"]
+    candidate_bias: Float[Tensor, "restart dim"]
+    slope: Float[Tensor, "restart 1"]
+    output_weight: Float[Tensor, "restart dim dim"]
+    answer_weight: Float[Tensor, "restart answer dim"]
+    answer_current: Float[Tensor, "restart word dim"]
+    answer_match: Float[Tensor, "restart position 2 dim"]
+
+    def __init__(self, config: EntNetConfig, vocabulary: Vocabulary, head: HeadConfig, seeds: Seeds) -> None:
+        super().__init__(seeds)
+        self.config = config
+        d, longest, start = config.dimension, vocabulary.longest_sentence, normal(0.1)
+        self.declare("embedding", (vocabulary.size, d), without_meaning(start))
+        self.declare("story_mask", (longest, d), start)
+        self.declare("question_mask", (longest, d), ones)
+        self.declare("keys", (config.slots, d), start)
+        self.declare("gate_bias", (config.slots,), zeros, decay_uses=0)
+        for name in ("memory_weight", "sentence_weight", "key_weight", "output_weight"):
+            self.declare(name, (d, d), start)
+        self.declare("candidate_bias", (d,), zeros, decay_uses=0)
+        if config.activation == "prelu":
+            self.declare("slope", (1,), ones, decay_uses=0)
+        self.head = build_head(head, vocabulary, self, d, start)
+
+    def scores(self, batch: Batch) -> Float[Tensor, "restart batch answer"]:
+        """Scores of every answer."""
+        return self.head.scores(self, self.read(batch), batch)
+
+    def losses(self, batch: Batch) -> Float[Tensor, "restart batch"]:
+        """Cross entropy of every right answer."""
+        return self.head.losses(self, self.read(batch), batch)
+
+    def read(self, batch: Batch) -> Float[Tensor, "restart batch dim"]:
+        """The vector the answer is read from."""
+        return self._answer(self._question(batch), self._memories(batch))[0]
+
+    def trace(self, batch: Batch) -> BatchTrace:
+        """The gates of all slots at every sentence, and how much of what the question found came from each sentence."""
+        recorded: list[tuple[Tensor, Tensor]] = []
+        vector, p = self._answer(self._question(batch), self._memories(batch, recorded))
+        scores = self.head.scores(self, vector, batch)
+        if not recorded:
+            return BatchTrace((), scores)
+        place = batch.lengths.argsort(descending=True, stable=True).argsort()
+        gates, shares = (torch.stack(steps, dim=2)[:, place] for steps in zip(*recorded, strict=True))
+        weights = torch.einsum("rbts,rbs->rbt", left_at_end(shares), p)
+        return BatchTrace((LayerTrace({"slots": gates}, weights),), scores)
+
+    def _encode(
+        self, words: Int[Tensor, "sentence word"], mask: Float[Tensor, "restart position dim"]
+    ) -> Float[Tensor, "restart sentence dim"]:
+        """Equation 1: s = Σ_j f_j ∘ e_j; words past the longest sentence of training take its last mask."""
+        positions = torch.arange(words.shape[1]).clamp(max=mask.shape[1] - 1)
+        vectors = self.embedding[:, words.long()] * (words > 0).unsqueeze(2)
+        return torch.einsum("rswd,rwd->rsd", vectors, mask[:, positions])
+
+    def _question(self, batch: Batch) -> Float[Tensor, "restart batch dim"]:
+        return self._encode(batch.words[batch.questions.long()], self.question_mask)
+
+    def _memories(
+        self, batch: Batch, recorded: list[tuple[Tensor, Tensor]] | None = None
+    ) -> Float[Tensor, "restart batch slot dim"]:
+        """The slots after each story's last sentence; each step's gates and shares of the new may be recorded."""
+        # Longest stories first: those still told are then at the front, and only they are computed.
+        order = batch.lengths.argsort(descending=True, stable=True)
+        stories, lengths = batch.stories.long()[order], batch.lengths[order]
+        table = self._encode(batch.words, self.story_mask)
+        # What does not depend on the memories is computed once for each distinct sentence: s·w_j + b_j and V s + b.
+        key_match = torch.baddbmm(self.gate_bias.unsqueeze(1), table, self.keys.transpose(1, 2))
+        from_sentence = torch.baddbmm(self.candidate_bias.unsqueeze(1), table, self.sentence_weight)
+        from_key = (self.keys @ self.key_weight).unsqueeze(1)
+        h = self.keys.unsqueeze(1).expand(-1, len(stories), -1, -1)
+        ended = []
+        for t, rows in enumerate(stories.unbind(1)):
+            told = int((lengths > t).sum())
+            ended.append(h[:, told:])
+            h, rows = h[:, :told], rows[:told]
+            # Equation 2: does the sentence speak of what this slot holds, or of its key?
+            match = (h @ table.index_select(1, rows).unsqueeze(3)).squeeze(3)
+            g = torch.sigmoid(match + key_match.index_select(1, rows))
+            # Equation 3: what the slot would add, φ(U h + V s + W w).
+            outside = (from_sentence.index_select(1, rows).unsqueeze(2) + from_key).flatten(1, 2)
+            new = self._activate(torch.baddbmm(outside, h.flatten(1, 2), self.memory_weight)).view(h.shape)
+            if recorded is not None:
+                # How much of the updated memory is new, by length: g|h̃| of |h| + g|h̃|.
+                added = g * new.norm(dim=3)
+                share = added / (added + h.norm(dim=3)).clamp(min=1e-12)
+                after = (0, 0, 0, len(stories) - told)
+                recorded.append((functional.pad(g, after), functional.pad(share, after)))
+            # Equations 4 and 5.
+            h = torch.addcmul(h, g.unsqueeze(3), new)
+            if self.config.normalise:
+                h = h * torch.linalg.vector_norm(h, dim=3, keepdim=True).clamp(min=1e-12).reciprocal()
+        ended.append(h)
+        return torch.cat(ended[::-1], dim=1).index_select(1, order.argsort())
+
+    def _answer(
+        self, q: Float[Tensor, "restart batch dim"], h: Float[Tensor, "restart batch slot dim"]
+    ) -> tuple[Float[Tensor, "restart batch dim"], Float[Tensor, "restart batch slot"]]:
+        """Equation 6 up to the answers' weights: p_j = softmax(q·h_j), u = Σ_j p_j h_j, φ(q + H u); and p."""
+        p = (h @ q.unsqueeze(3)).squeeze(3).softmax(2)
+        u = (p.unsqueeze(2) @ h).squeeze(2)
+        return self._activate(torch.baddbmm(q, u, self.output_weight)), p
+
+    def _activate(self, x: Tensor) -> Tensor:
+        # PyTorch's rectifier has a slope for each channel, the second dimension: here that is the restart.
+        return x if self.config.activation == "identity" else torch.prelu(x.unsqueeze(0), self.slope.squeeze(1))[0]

@@ -1,0 +1,166 @@
+"""The Neural Reasoner (Peng et al., "Towards Neural Network-based Reasoning", 2015): the question meets every fact in a
+deep network of its own, the questions that come out are pooled into one, and the next layer begins with that.
+
+Facts have no order here. The encoder is also taught to keep all that was said: a decoder tells each sentence again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+from torch.nn import functional
+
+from query_reduction.data.batch import Batch
+from query_reduction.data.vocabulary import NO_WORD, Vocabulary
+from query_reduction.networks.heads import HeadConfig, build_head
+from query_reduction.networks.layers import GRU, Linear, at_end, look_up, present, wordless
+from query_reduction.networks.protocol import BatchTrace, LayerTrace, Seeds, StackedNetwork, normal
+from query_reduction.networks.registry import register
+from query_reduction.settings import Between, check
+
+__all__ = ["RECIPE", "NeuralReasoner", "NeuralReasonerConfig"]
+
+RECIPE: Mapping[str, Any] = {
+    "optimiser": "adam",
+    "learning_rate": 0.002,
+    "halve_every": 50,
+    "batch": 32,
+    "l2": 0.0,
+    "clip": 5.0,
+    "max_epochs": 200,
+    "evaluate_every": 2,
+    "patience": 60,
+    "solved_epochs": 20,
+}
+"""Chosen on development questions: the authors' settings are not known to us."""
+
+
+@dataclass(frozen=True, slots=True)
+class NeuralReasonerConfig:
+    """The Neural Reasoner."""
+
+    layers: Annotated[int, Between(1, 64)] = 2
+    """Reasoning layers."""
+    depth: Annotated[int, Between(1, 16)] = 2
+    """Layers of the network in which question and fact meet, in each reasoning layer."""
+    dimension: Annotated[int, Between(1, 4096)] = 50
+    """Size of word vectors, questions and facts."""
+    pooling: Literal["max", "mean"] = "max"
+    """How the questions that met the facts become one."""
+    retelling: Annotated[float, Between(0, 0.99)] = 0.1
+    """The share α of the loss that goes to telling question and facts again; 0 does without the decoder."""
+
+    def __post_init__(self) -> None:
+        check(self)
+
+
+class _Meeting(Linear):
+    """One layer of the network in which question and fact meet."""
+
+    def forward(self, x: Float[Tensor, "restart *rows in"]) -> Float[Tensor, "restart *rows out"]:
+        """tanh(x W + b)."""
+        return torch.tanh(super().forward(x))
+
+
+@register(
+    "neural-reasoner",
+    NeuralReasonerConfig,
+    "the Neural Reasoner: the question meets each fact, then pooling",
+    recipe=RECIPE,
+)
+class NeuralReasoner(StackedNetwork):
+    """A stack of Neural Reasoners."""
+
+    embedding: Float[Tensor, "restart vocabulary dim"]
+    answer_weight: Float[Tensor, "restart answer dim"]
+    answer_current: Float[Tensor, "restart word dim"]
+    answer_match: Float[Tensor, "restart position 2 dim"]
+
+    def __init__(self, config: NeuralReasonerConfig, vocabulary: Vocabulary, head: HeadConfig, seeds: Seeds) -> None:
+        super().__init__(seeds)
+        self.config = config
+        d = config.dimension
+        self.declare("embedding", (vocabulary.size, d), wordless(normal(0.3)))
+        self.encoder = GRU(seeds, d, d)
+        # The facts that leave the last layer are not asked for.
+        self.meetings = nn.ModuleList(
+            nn.Sequential(
+                *(_Meeting(seeds, 2 * d, 2 * d) for _ in range(config.depth - 1)), _Meeting(seeds, 2 * d, out)
+            )
+            for out in (*[2 * d] * (config.layers - 1), d)
+        )
+        self.head = build_head(head, vocabulary, self, d)
+        if config.retelling:
+            self.decoder = GRU(seeds, d, d)
+            self.teller = Linear(seeds, d, vocabulary.size)
+
+    def scores(self, batch: Batch) -> Float[Tensor, "restart batch answer"]:
+        """Scores of every answer."""
+        return self.head.scores(self, self.read(self._encode(batch), batch), batch)
+
+    def losses(self, batch: Batch) -> Float[Tensor, "restart batch"]:
+        """(1 - α) times the cross entropy of every right answer, α times that of the words told again."""
+        table = self._encode(batch)
+        losses = self.head.losses(self, self.read(table, batch), batch)
+        share = self.config.retelling
+        return (1 - share) * losses + share * self._retelling(table, batch) if share else losses
+
+    def _encode(self, batch: Batch) -> Float[Tensor, "restart sentence dim"]:
+        """The last state of a GRU over the words of every distinct sentence or question."""
+        return at_end(self.encoder(look_up(self.embedding, batch.words)), (batch.words > 0).sum(1))
+
+    def read(
+        self, table: Float[Tensor, "restart sentence dim"], batch: Batch, recorded: list[Tensor] | None = None
+    ) -> Float[Tensor, "restart batch dim"]:
+        """The question after the last layer; ``recorded`` takes the share of it that each fact gave, by layer."""
+        facts = look_up(table, batch.stories)
+        q = look_up(table, batch.questions)
+        if facts.shape[2] == 0:
+            return torch.zeros_like(q)
+        inside = present(batch.lengths, facts.shape[2])
+        for meeting in self.meetings:
+            # [q_k; f_k] = DNN([q; f_k]) for every fact k.
+            met = meeting(torch.cat((q.unsqueeze(2).expand_as(facts), facts), dim=3))
+            d = self.config.dimension
+            questions, facts = met[..., :d], met[..., d:]
+            q, given = self._pool(questions, inside)
+            if recorded is not None:
+                recorded.append(given)
+        return q
+
+    def _pool(self, questions: Tensor, inside: Tensor) -> tuple[Tensor, Float[Tensor, "restart batch time"]]:
+        """One question out of many, zero where there is none; and the share of its units that each fact gave."""
+        if self.config.pooling == "mean":
+            share = inside.to(questions.dtype) / inside.sum(1, keepdim=True).clamp(min=1)
+            return torch.einsum("rbtd,bt->rbd", questions, share), share.expand(questions.shape[0], -1, -1)
+        # tanh is above -1, so what lies past the end is never the largest.
+        largest = questions.masked_fill(~inside[:, :, None], -1.0).max(dim=2)
+        some = inside.any(1)[:, None]
+        chosen = functional.one_hot(largest.indices, questions.shape[2]).to(questions.dtype).mean(2)
+        return largest.values * some, chosen * some
+
+    def _retelling(self, table: Float[Tensor, "restart sentence dim"], batch: Batch) -> Float[Tensor, "restart batch"]:
+        """Cross entropy of the question's and the facts' words, the mean over the sentences, from their vectors."""
+        words = batch.words.long()
+        # The decoder sees the words before the one it is to say; after the last one it says that there is none.
+        before = functional.pad(words, (1, 0))
+        after = functional.pad(words, (0, 1), value=NO_WORD)
+        said = self.teller(self.decoder(look_up(self.embedding, before), table))
+        targets = after.expand(said.shape[0], -1, -1)
+        by_word = functional.cross_entropy(said.permute(0, 3, 1, 2), targets, reduction="none")
+        counted = present((words > 0).sum(1) + 1, after.shape[1])
+        by_sentence = (by_word * counted).sum(2)
+        inside = present(batch.lengths, batch.stories.shape[1])
+        told = (by_sentence[:, batch.stories.long()] * inside).sum(2) + by_sentence[:, batch.questions.long()]
+        return told / (batch.lengths + 1)
+
+    def trace(self, batch: Batch) -> BatchTrace:
+        """From which facts the pooling took the question, layer by layer."""
+        recorded: list[Tensor] = []
+        scores = self.head.scores(self, self.read(self._encode(batch), batch, recorded), batch)
+        return BatchTrace(tuple(LayerTrace({"pooled": given.unsqueeze(3)}, given) for given in recorded), scores)

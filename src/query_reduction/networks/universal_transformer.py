@@ -1,0 +1,238 @@
+"""The Universal Transformer (Dehghani et al., ICLR 2019) as it reads stories: every sentence is one position, the
+question the last one, and all positions are refined together by the same step, again and again.
+
+With halting (Graves, 2016, as the paper's appendix lists it) each position decides for itself after how many steps it
+rests.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+
+from query_reduction.data.batch import Batch
+from query_reduction.data.vocabulary import Vocabulary
+from query_reduction.errors import InputError
+from query_reduction.networks.heads import HeadConfig, build_head
+from query_reduction.networks.layers import LayerNorm, Linear, dropout, look_up, present, wordless
+from query_reduction.networks.protocol import BatchTrace, LayerTrace, Seeds, StackedNetwork, normal, ones
+from query_reduction.networks.registry import register
+from query_reduction.settings import Between, check
+
+__all__ = ["RECIPE", "UTConfig", "UniversalTransformer"]
+
+RECIPE: Mapping[str, Any] = {
+    "optimiser": "adam",
+    "learning_rate": 0.001,
+    "halve_every": 40,
+    "batch": 32,
+    "l2": 0.0,
+    "clip": 5.0,
+    "max_epochs": 200,
+    "evaluate_every": 2,
+    "patience": 60,
+    "solved_epochs": 20,
+}
+"""Fit for two processor cores: the published 100,000 steps of 4096 questions, warmed up for 8000, are not."""
+
+
+@dataclass(frozen=True, slots=True)
+class UTConfig:
+    """The Universal Transformer."""
+
+    steps: Annotated[int, Between(1, 64)] = 6
+    """How often the step is repeated; with halting, at most so often."""
+    dimension: Annotated[int, Between(1, 4096)] = 64
+    """Size of word vectors and positions."""
+    heads: Annotated[int, Between(1, 64)] = 4
+    """Heads of the attention; they divide the dimension."""
+    inner: Annotated[int, Between(1, 16384)] = 128
+    """Units between the two layers of the transition function."""
+    halting: bool = False
+    """Let each position rest once its halting probabilities add up."""
+    threshold: Annotated[float, Between(0.01, 1)] = 0.99
+    """The sum of halting probabilities at which a position rests."""
+    ponder: Annotated[float, Between(0, 10)] = 0.01
+    """What a step costs, added to the loss with halting."""
+    dropout: Annotated[float, Between(0, 0.95)] = 0.1
+    """Share of each sublayer's output that is left out in training."""
+    signal: Annotated[float, Between(0, 100)] = 0.6
+    """How strong the signals of position and step are beside what a position holds. The paper has 1, with which some
+    restarts take long to look at the words at all."""
+    count_from: Literal["start", "question"] = "question"
+    """Positions are numbered from the start of the story, as in the paper, or back from the question, which learns
+    sooner from few stories."""
+    answer_from: Literal["mean", "question"] = "mean"
+    """The answer is read from the mean of all positions, as in the paper, or from the question's."""
+
+    def __post_init__(self) -> None:
+        check(self)
+        if self.dimension % self.heads:
+            raise InputError(f"dimension must be a multiple of heads, not {self.dimension} with {self.heads} heads")
+
+
+@register(
+    "ut", UTConfig, "the Universal Transformer: one step of self-attention over the sentences, repeated", recipe=RECIPE
+)
+class UniversalTransformer(StackedNetwork):
+    """A stack of Universal Transformers."""
+
+    embedding: Float[Tensor, "restart vocabulary dim"]
+    story_mask: Float[Tensor, "restart place dim"]
+    question_mask: Float[Tensor, "restart place dim"]
+    halting_weight: Float[Tensor, "restart dim 1"]
+    halting_bias: Float[Tensor, "restart 1"]
+    answer_weight: Float[Tensor, "restart answer dim"]
+    answer_current: Float[Tensor, "restart word dim"]
+    answer_match: Float[Tensor, "restart position 2 dim"]
+
+    def __init__(self, config: UTConfig, vocabulary: Vocabulary, head: HeadConfig, seeds: Seeds) -> None:
+        super().__init__(seeds)
+        self.config = config
+        self.noisy = config.dropout > 0
+        d, uses = config.dimension, config.steps
+        self.declare("embedding", (vocabulary.size, d), wordless(normal(1.0)))
+        self.declare("story_mask", (vocabulary.longest_sentence, d), ones, decay_uses=0)
+        self.declare("question_mask", (vocabulary.longest_sentence, d), ones, decay_uses=0)
+        self.query_key_value = Linear(seeds, d, 3 * d, bias=False, start=normal(d**-0.5), decay_uses=uses)
+        self.heads_out = Linear(seeds, d, d, bias=False, decay_uses=uses)
+        self.attention_norm = LayerNorm(seeds, d)
+        self.transition_in = Linear(seeds, d, config.inner, decay_uses=uses)
+        self.transition_out = Linear(seeds, config.inner, d, decay_uses=uses)
+        self.transition_norm = LayerNorm(seeds, d)
+        if config.halting:
+            # A bias of 1 to begin with, so that few steps are taken before more are needed.
+            self.declare("halting_weight", (d, 1), normal(d**-0.5))
+            self.declare("halting_bias", (1,), ones, decay_uses=0)
+        self.head = build_head(head, vocabulary, self, d)
+
+    def scores(self, batch: Batch) -> Float[Tensor, "restart batch answer"]:
+        """Scores of every answer."""
+        return self.head.scores(self, self.read(batch)[0], batch)
+
+    def losses(self, batch: Batch) -> Float[Tensor, "restart batch"]:
+        """Cross entropy of every right answer, and with halting the cost of the steps."""
+        vector, pondered = self.read(batch)
+        losses = self.head.losses(self, vector, batch)
+        return losses if pondered is None else losses + self.config.ponder * pondered
+
+    def read(
+        self, batch: Batch, recorded: list[Tensor] | None = None
+    ) -> tuple[Float[Tensor, "restart batch dim"], Float[Tensor, "restart batch"] | None]:
+        """The answer vector, and with halting how long each question was pondered; ``recorded`` takes the question's
+        attention to every position, step by step."""
+        # The question comes after the padding, but its signal says that it follows the last sentence.
+        told = look_up(self._sentences(batch.words, self.story_mask), batch.stories)
+        asked = look_up(self._sentences(batch.words, self.question_mask), batch.questions)
+        state = torch.cat((told, asked.unsqueeze(2)), dim=2)
+        time = told.shape[2]
+        inside = torch.cat((present(batch.lengths, time), batch.lengths.new_ones(len(batch.lengths), 1).bool()), dim=1)
+        ends = batch.lengths.long().unsqueeze(1)
+        places = torch.cat((torch.arange(time).expand(len(ends), -1), ends), dim=1)
+        if self.config.count_from == "question":
+            places = ends - places
+        position = self._signal(places, state.dtype)
+        pondered = None
+        if self.config.halting:
+            state, pondered = self._until_rest(state, position, inside, recorded)
+        else:
+            for step in range(self.config.steps):
+                state = self._step(self._marked(state, position, step), inside, recorded)
+        if self.config.answer_from == "question":
+            return state[:, :, -1], pondered
+        return _mean(state, inside), pondered
+
+    def _sentences(
+        self, words: Int[Tensor, "sentence word"], mask: Float[Tensor, "restart place dim"]
+    ) -> Float[Tensor, "restart sentence dim"]:
+        """Σ_j f_j ∘ w_j with a learned mask f; words past the longest sentence seen share its last place."""
+        places = torch.arange(words.shape[1]).clamp(max=mask.shape[1] - 1)
+        weighted = look_up(self.embedding, words) * look_up(mask, places).unsqueeze(1)
+        return (weighted * (words > 0).unsqueeze(2)).sum(2)
+
+    def _marked(self, state: Tensor, position: Tensor, step: int) -> Tensor:
+        """H + P^t: every step adds the signals of the position and of the step itself."""
+        return state + position + self._signal(torch.tensor([step]), state.dtype)
+
+    def _signal(self, places: Int[Tensor, "*shape"], dtype: torch.dtype) -> Float[Tensor, "*shape dim"]:
+        return self.config.signal * waves(places, self.config.dimension, dtype)
+
+    def _step(
+        self,
+        state: Float[Tensor, "restart batch position dim"],
+        inside: Bool[Tensor, "batch position"],
+        recorded: list[Tensor] | None,
+    ) -> Float[Tensor, "restart batch position dim"]:
+        """A = LayerNorm(H + MultiHead(H)), then LayerNorm(A + Transition(A)), with the same weights at every step."""
+        restarts, batch, positions, d = state.shape
+        heads = self.config.heads
+        apart = self.query_key_value(state).view(restarts * batch, positions, 3, heads, d // heads)
+        # (restart · batch · head) x position x part, for one batched product each.
+        query, key, value = (part.transpose(1, 2).flatten(0, 1) for part in apart.unbind(2))
+        hidden = torch.zeros(inside.shape, dtype=state.dtype).masked_fill(~inside, -torch.inf)
+        similarity = (query * (d // heads) ** -0.5) @ key.transpose(1, 2)
+        similarity = similarity.view(restarts, batch, heads, positions, positions) + hidden[None, :, None, None]
+        attention = similarity.softmax(4)
+        if recorded is not None:
+            recorded.append(attention[:, :, :, -1].mean(2))
+        together = (attention.view(-1, positions, positions) @ value).view(restarts, batch, heads, positions, -1)
+        attended = self.heads_out(together.transpose(2, 3).flatten(3))
+        a = self.attention_norm(state + self._drop(attended))
+        transition = self.transition_out(torch.relu(self.transition_in(a)))
+        refined: Tensor = self.transition_norm(a + self._drop(transition))
+        return refined
+
+    def _until_rest(
+        self, state: Tensor, position: Tensor, inside: Tensor, recorded: list[Tensor] | None
+    ) -> tuple[Float[Tensor, "restart batch position dim"], Float[Tensor, "restart batch"]]:
+        """Adaptive computation time: a position at rest keeps its output, whatever the others still do."""
+        halted = state.new_zeros(state.shape[:3])
+        remainders, updates = torch.zeros_like(halted), torch.zeros_like(halted)
+        output = torch.zeros_like(state)
+        for step in range(self.config.steps):
+            running = (halted < 1) & inside
+            if not running.any():
+                break
+            marked = self._marked(state, position, step)
+            wish = torch.einsum("rbpd,rdo->rbp", marked, self.halting_weight) + self.halting_bias.unsqueeze(2)
+            p = torch.sigmoid(wish)
+            resting = running & (halted + p > self.config.threshold)
+            going_on = running & ~resting
+            halted = halted + p * going_on
+            remainders = remainders + (1 - halted) * resting
+            halted = torch.where(resting, 1.0, halted)
+            updates = updates + running
+            weight = p * going_on + remainders * resting
+            state = self._step(marked, inside, recorded)
+            output = torch.lerp(output, state, weight.unsqueeze(3))
+        return output, _mean((updates + remainders).unsqueeze(3), inside).squeeze(2)
+
+    def _drop(self, x: Float[Tensor, "restart *rows dim"]) -> Float[Tensor, "restart *rows dim"]:
+        return dropout(x, self.config.dropout, self.noise) if self.noisy and self.training else x
+
+    def trace(self, batch: Batch) -> BatchTrace:
+        """The attention of the question to each sentence at every step, the mean over the heads."""
+        recorded: list[Tensor] = []
+        scores = self.head.scores(self, self.read(batch, recorded)[0], batch)
+        steps = (attention[:, :, :-1] for attention in recorded)
+        return BatchTrace(tuple(LayerTrace({"attention": to.unsqueeze(3)}, to) for to in steps), scores)
+
+
+def waves(places: Int[Tensor, "*shape"], dimension: int, dtype: torch.dtype) -> Float[Tensor, "*shape dim"]:
+    """sin and cos of each place at wave lengths from 2π to 20000π (Vaswani et al., 2017), side by side."""
+    pairs = (dimension + 1) // 2
+    angle = places.unsqueeze(-1).to(dtype) * 10000.0 ** (-torch.arange(pairs, dtype=dtype) / pairs)
+    return torch.cat((angle.sin(), angle.cos()), dim=-1)[..., :dimension]
+
+
+def _mean(
+    x: Float[Tensor, "restart batch position dim"], inside: Bool[Tensor, "batch position"]
+) -> Float[Tensor, "restart batch dim"]:
+    """The mean over the positions there are."""
+    share = inside.to(x.dtype) / inside.sum(1, keepdim=True)
+    return torch.einsum("rbpd,bp->rbd", x, share)

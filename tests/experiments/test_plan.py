@@ -1,0 +1,102 @@
+"""The plan of the tables, and what is stored for it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from query_reduction.errors import InputError
+from query_reduction.experiments.plan import EXPERIMENTS, RECIPES, Column
+from query_reduction.experiments.records import same_setup
+from query_reduction.experiments.report import to_markdown
+from query_reduction.experiments.store import ResultStore
+from query_reduction.experiments.tables import build_table
+from query_reduction.networks.registry import kinds
+
+RESULTS = Path(__file__).parents[2] / "results"
+STORE = ResultStore(RESULTS / "store")
+PLANNED = [
+    pytest.param(name, column, recipe, id=f"{name} {column.name} {recipe.name}")
+    for name, experiment in EXPERIMENTS.items()
+    for column in experiment.columns
+    for recipe in column.recipes
+]
+
+
+@pytest.mark.parametrize(("table", "column", "recipe"), PLANNED)
+def test_stored_results_are_those_of_the_plan(table: str, column: Column, recipe: object) -> None:
+    """A recipe whose settings change by mistake would lose its results."""
+    names = {
+        stored.setting.recipe_name
+        for stored in STORE.settings(table, column.name)
+        if same_setup(stored.setting.setup, recipe.setup(column.network))  # type: ignore[attr-defined]
+    }
+    assert names == {recipe.name}  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("table", EXPERIMENTS)
+def test_the_committed_markdown_is_what_the_store_gives(table: str) -> None:
+    assert (RESULTS / f"{table}.md").read_text(encoding="utf-8") == to_markdown(
+        build_table(STORE, EXPERIMENTS[table])
+    ), f"write it again with  qrn reproduce {table} --report-only"
+
+
+def test_other_formats_are_not_committed() -> None:
+    assert not [path for path in RESULTS.glob("*.*") if path.suffix in (".html", ".csv", ".tex")]
+    assert not [path for table in EXPERIMENTS for path in RESULTS.glob(f"{table}.json")]
+
+
+def test_the_paper_s_columns_hold_questions_out_as_the_original_does() -> None:
+    for recipe in RECIPES.values():
+        assert recipe.changes["split"] == "question", recipe.name
+    for name in ("qa-1k", "qa-10k"):
+        assert "held out question by question as in the original code" in to_markdown(
+            build_table(STORE, EXPERIMENTS[name])
+        )
+
+
+def test_every_stored_line_is_readable() -> None:
+    for path in STORE.folder.glob("*/*.jsonl"):
+        lines = path.read_text(encoding="utf-8").count('"record": "result"')
+        table, column = path.parent.name, path.stem.replace("-joint", " joint")
+        assert lines == sum(len(stored.records) for stored in STORE.settings(table, column)) > 0
+
+
+def test_restarts_are_fixed_in_advance_and_the_same_for_all_of_a_table() -> None:
+    restarts = {
+        name: {column.name: column.restarts for column in experiment.columns}
+        for name, experiment in EXPERIMENTS.items()
+    }
+    assert set(restarts["qa-10k"].values()) == set(restarts["dialog"].values()) == {3}
+    assert restarts["qa-1k"].pop("6r200 joint") == 3
+    assert set(restarts["qa-1k"].values()) == {10}
+
+
+def test_columns_by_name() -> None:
+    experiment = EXPERIMENTS["qa-1k"]
+    assert [column.name for column in experiment.chosen_columns(["6r200", "2r", "6r200 joint"])] == [
+        "6r200 joint",
+        "2r",
+    ]
+    with pytest.raises(InputError, match="has no variant '9r'; it has"):
+        experiment.chosen_columns(["9r"])
+
+
+def test_controls_can_be_asked_for_once_their_networks_are_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    experiment = EXPERIMENTS["qa-1k"]
+    registered = kinds()
+    monkeypatch.setattr(
+        "query_reduction.experiments.plan.kinds",
+        lambda: {name: kind for name, kind in registered.items() if name != "majority"},
+    )
+    with pytest.raises(InputError, match="has no variant 'majority'"):
+        experiment.chosen_columns(["majority"])
+    controls = [column.network for column in experiment.controls]
+    assert controls == ["majority", "question-only", "story-only", "bag-of-words"]
+    monkeypatch.setattr(
+        "query_reduction.experiments.plan.kinds", lambda: registered | dict.fromkeys(controls, registered["gru"])
+    )
+    assert [column.name for column in experiment.chosen_columns(["controls"])] == controls
+    assert [column.restarts for column in experiment.chosen_columns(["controls"])] == [1, 10, 10, 10]
+    assert [column.name for column in experiment.chosen_columns()][-4:] == controls

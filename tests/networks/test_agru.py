@@ -1,0 +1,57 @@
+"""The attention GRU against its equations, written out with loops."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pytest
+import torch
+from examples import VOCABULARY, assert_equals, error_after_training, position_encoding, small
+from torch import Tensor
+
+from query_reduction.networks.agru import AGRUConfig
+
+
+def gru(w: Mapping[str, Tensor], cell: str, x: Tensor, h: Tensor) -> tuple[Tensor, Tensor | None]:
+    """The candidate and, if the cell has one, the update gate."""
+    entering = (x @ w[f"{cell}_input"] + w[f"{cell}_bias"][0]).split(len(h))
+    carried = (h @ w[f"{cell}_state"] + w[f"{cell}_bias"][1]).split(len(h))
+    new = torch.tanh(entering[-1] + torch.sigmoid(entering[0] + carried[0]) * carried[-1])
+    return new, torch.sigmoid(entering[1] + carried[1]) if len(entering) == 3 else None
+
+
+def by_hand(config: AGRUConfig) -> Any:
+    def attention(w: Mapping[str, Tensor], f: Tensor, q: Tensor, m: Tensor) -> Tensor:
+        products = [f @ w["attention_bilinear"] @ asked for asked in (q, m)]
+        z = torch.cat([f, m, q, f * q, f * m, (f - q).abs(), (f - m).abs(), torch.stack(products)])
+        first = torch.cat([*w["attention_plain"], w["attention_compared"], w["attention_products"]])
+        hidden = torch.tanh(z @ first + w["attention_bias"])
+        return torch.sigmoid(hidden @ w["attention_output"] + w["attention_output_bias"])
+
+    def scores(w: Mapping[str, Tensor], question: Sequence[int], story: Sequence[Sequence[int]]) -> Tensor:
+        facts = [position_encoding(w["embedding"], words, VOCABULARY.longest_sentence) for words in story]
+        q = m = position_encoding(w["embedding"], question, VOCABULARY.longest_sentence)
+        for _ in range(config.passes):
+            h = torch.zeros_like(q)
+            for f in facts:
+                g = attention(w, f, q, m)
+                new, update = gru(w, "episode", f, h)
+                h = g * (new if update is None else (1 - update) * new + update * h) + (1 - g) * h
+            new, update = gru(w, "memory", h, m)
+            assert update is not None
+            m = (1 - update) * new + update * m
+        return w["answer_weight"] @ m
+
+    return scores
+
+
+@pytest.mark.parametrize("gate", ["update", "step"])
+@pytest.mark.parametrize("passes", [1, 3])
+def test_equals_the_equations(passes: int, gate: str) -> None:
+    network: Any = small("agru", passes=passes, dimension=4, gate=gate)
+    assert_equals(network, by_hand(network.config))
+
+
+def test_learns_task_1() -> None:
+    assert error_after_training("agru", passes=1, dimension=20, max_epochs=15, learning_rate=0.01, halve_every=8) <= 5

@@ -1,0 +1,159 @@
+"""The Universal Transformer against its equations, one position and one head after the other."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import network_checks as checks
+import pytest
+import torch
+from torch import Tensor
+
+from query_reduction.data.batch import Batch
+from query_reduction.errors import InputError
+from query_reduction.networks.universal_transformer import RECIPE, UniversalTransformer, UTConfig
+
+CONFIG = UTConfig(steps=3, dimension=6, heads=2, inner=7, signal=1.0, count_from="start")
+HALTING = replace(CONFIG, halting=True, steps=5, threshold=0.8)
+either = pytest.mark.parametrize("config", [CONFIG, HALTING], ids=["fixed", "halting"])
+
+
+def signal(place: int, d: int) -> Tensor:
+    waves = [place / 10000 ** (pair / (d // 2)) for pair in range(d // 2)]
+    return torch.tensor([*map(math.sin, waves), *map(math.cos, waves)], dtype=torch.float64)
+
+
+def norm(w: dict[str, Tensor], name: str, x: Tensor) -> Tensor:
+    centred = x - x.mean()
+    return centred / (centred.square().mean() + 1e-5).sqrt() * w[f"{name}.scale"] + w[f"{name}.shift"]
+
+
+def step(w: dict[str, Tensor], config: UTConfig, states: list[Tensor]) -> list[Tensor]:
+    """One step of all positions, signals added."""
+    size = config.dimension // config.heads
+    parts = [(state @ w["query_key_value.weight"]).chunk(3) for state in states]
+    new = []
+    for state, (query, _, _) in zip(states, parts, strict=True):
+        heads = []
+        for head in range(config.heads):
+            own = slice(head * size, (head + 1) * size)
+            attention = torch.stack([query[own] @ key[own] / math.sqrt(size) for _, key, _ in parts]).softmax(0)
+            heads.append(sum(weight * value[own] for weight, (_, _, value) in zip(attention, parts, strict=True)))
+        a = norm(w, "attention_norm", state + torch.cat(heads) @ w["heads_out.weight"])
+        hidden = torch.relu(a @ w["transition_in.weight"] + w["transition_in.bias"])
+        transition = hidden @ w["transition_out.weight"] + w["transition_out.bias"]
+        new.append(norm(w, "transition_norm", a + transition))
+    return new
+
+
+def positions(w: dict[str, Tensor], batch: Batch, number: int) -> list[Tensor]:
+    rows = [*batch.stories[number, : batch.lengths[number]].tolist(), int(batch.questions[number])]
+    found = []
+    for place, row in enumerate(rows):
+        mask = w["question_mask" if place == len(rows) - 1 else "story_mask"]
+        total = torch.zeros(mask.shape[1], dtype=torch.float64)
+        for j, word in enumerate(batch.words[row].tolist()):
+            if word:
+                total = total + mask[j] * w["embedding"][word]
+        found.append(total)
+    return found
+
+
+def marked(config: UTConfig, states: list[Tensor], turn: int) -> list[Tensor]:
+    d = len(states[0])
+    backward = config.count_from == "question"
+    places = reversed(range(len(states))) if backward else range(len(states))
+    return [
+        state + config.signal * (signal(place, d) + signal(turn, d))
+        for place, state in zip(places, states, strict=True)
+    ]
+
+
+def fixed(config: UTConfig, w: dict[str, Tensor], batch: Batch, number: int) -> list[Tensor]:
+    states = positions(w, batch, number)
+    for turn in range(config.steps):
+        states = step(w, config, marked(config, states, turn))
+    return states
+
+
+def halting(w: dict[str, Tensor], batch: Batch, number: int) -> tuple[list[Tensor], list[Tensor]]:
+    """The final outputs, and updates plus remainder of every position."""
+    states = positions(w, batch, number)
+    outputs = [torch.zeros_like(state) for state in states]
+    sums = [torch.zeros((), dtype=torch.float64) for _ in states]
+    pondered = [torch.zeros((), dtype=torch.float64) for _ in states]
+    resting = [False for _ in states]
+    for turn in range(HALTING.steps):
+        before = marked(HALTING, states, turn)
+        states = step(w, HALTING, before)
+        for place, state in enumerate(states):
+            if resting[place]:
+                continue
+            p = torch.sigmoid(before[place] @ w["halting_weight"][:, 0] + w["halting_bias"][0])
+            pondered[place] = pondered[place] + 1
+            if sums[place] + p > HALTING.threshold:
+                resting[place] = True
+                p = 1 - sums[place]
+                pondered[place] = pondered[place] + p
+            else:
+                sums[place] = sums[place] + p
+            outputs[place] = p * state + (1 - p) * outputs[place]
+    return outputs, pondered
+
+
+def test_equals_the_equations() -> None:
+    checks.equals_the_equations(
+        CONFIG, lambda w, batch, number: w["answer_weight"] @ torch.stack(fixed(CONFIG, w, batch, number)).mean(0)
+    )
+
+
+def test_equals_the_equations_seen_from_the_question() -> None:
+    config = replace(CONFIG, answer_from="question", count_from="question", signal=0.3)
+    checks.equals_the_equations(
+        config, lambda w, batch, number: w["answer_weight"] @ fixed(config, w, batch, number)[-1]
+    )
+
+
+def test_equals_the_equations_with_halting() -> None:
+    checks.equals_the_equations(
+        HALTING, lambda w, batch, number: w["answer_weight"] @ torch.stack(halting(w, batch, number)[0]).mean(0)
+    )
+
+
+def test_steps_cost_what_was_pondered() -> None:
+    network, batch = checks.build(HALTING), checks.small_batch()
+    checks.scramble(network)
+    assert isinstance(network, UniversalTransformer)
+    weights = {name: value[0].detach() for name, value in network.named_parameters()}
+    pondered = network.read(batch)[1]
+    assert pondered is not None
+    for number in range(4):
+        expected = torch.stack(halting(weights, batch, number)[1])
+        torch.testing.assert_close(pondered[0, number], expected.mean())
+    free = replace(HALTING, ponder=0.0)
+    without = checks.build(free)
+    without.load_state_dict(network.state_dict())
+    torch.testing.assert_close(network.losses(batch) - without.losses(batch), HALTING.ponder * pondered)
+
+
+@either
+def test_keeps_to_the_protocol(config: UTConfig) -> None:
+    checks.restarts_do_not_mix(config)
+    checks.is_the_same_in_any_stack(config)
+    checks.ignores_padding(config)
+    checks.reads_empty_stories(config)
+    checks.works_with_any_head(config)
+    checks.shows_how_it_reads(CONFIG, layers=3)
+
+
+def test_heads_divide_the_dimension() -> None:
+    with pytest.raises(InputError, match="multiple of heads"):
+        UTConfig(dimension=50, heads=4)
+
+
+@either
+def test_learns_task_1(config: UTConfig) -> None:
+    config = UTConfig(steps=3, dimension=32, inner=64, halting=config.halting, dropout=0.0)
+    changes = {"learning_rate": 0.003, "max_epochs": 10, "evaluate_every": 1, "solved_epochs": 1, "restarts": 1}
+    assert checks.error_after_training(config, {**RECIPE, **changes}, questions=4000, short=True) <= 5

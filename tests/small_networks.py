@@ -1,0 +1,58 @@
+"""Networks and models with random weights, small enough to be made for every test."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from query_reduction.data.stories import Story
+from query_reduction.data.vocabulary import Vocabulary
+from query_reduction.model import StoryModel
+from query_reduction.networks.heads import HeadConfig
+from query_reduction.networks.protocol import Seeds
+from query_reduction.networks.qrn import QRNConfig, QueryReductionNetwork, parse_variant
+from query_reduction.networks.registry import build_network, resolve
+from query_reduction.tasks.stories import StoryOptions, StoryParts, StoryTask
+from query_reduction.training.checkpoint import SavedModel
+
+
+def vocabulary_of(size: int, answers: int, longest: int) -> Vocabulary:
+    """A vocabulary with so many word numbers, the two without meaning included."""
+    words = tuple(f"w{number}" for number in range(2, size))
+    return Vocabulary(words, tuple(f"a{number}" for number in range(answers)), longest)
+
+
+def variant(name: str, **changes: Any) -> QRNConfig:
+    """The settings of a Query-Reduction Network by its short name, with some changed."""
+    config = parse_variant(name)
+    assert config is not None, name
+    return replace(config, **changes)
+
+
+def qrn(
+    config: QRNConfig,
+    vocabulary: Vocabulary,
+    restarts: Sequence[int] = (0,),
+    seed: int = 0,
+    head: HeadConfig | None = None,
+) -> QueryReductionNetwork:
+    """A stack of Query-Reduction Networks."""
+    return QueryReductionNetwork(config, vocabulary, head or HeadConfig(), Seeds(restarts, seed))
+
+
+def saved_story_model(
+    config: Any, stories: Sequence[Story], *, memory: int = 50, card: Mapping[str, Any] | None = None
+) -> SavedModel:
+    """An untrained model with the words and answers of some stories; ``config`` is settings or a network's name."""
+    config = resolve(config) if isinstance(config, str) else config
+    task = StoryParts("small", list(stories)).learn(StoryOptions(memory=memory), stories)
+    network = build_network(config, task.vocabulary, task.head)
+    return SavedModel(config, task, network.state_dict(), card or {})
+
+
+def story_model(config: Any, stories: Sequence[Story], *, memory: int = 50) -> StoryModel:
+    """The same, ready for use."""
+    saved = saved_story_model(config, stories, memory=memory)
+    assert isinstance(saved.task, StoryTask)
+    return StoryModel(saved, saved.task)

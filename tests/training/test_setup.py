@@ -1,0 +1,96 @@
+"""From names to settings: what is chosen by name, by family, by data, one by one; and what would have no effect."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from query_reduction.errors import InputError
+from query_reduction.networks.gru import GRUConfig
+from query_reduction.networks.lstm import LSTMConfig
+from query_reduction.networks.qrn import QRNConfig
+from query_reduction.tasks.dialogs import DialogOptions
+from query_reduction.tasks.stories import StoryOptions
+from query_reduction.training.recipes import FAMILIES
+from query_reduction.training.setup import options_of, setup
+
+
+@pytest.mark.parametrize("name", ["2r", "1v", "3d5", "6r200", "gru", "lstm"])
+@pytest.mark.parametrize("recipe", FAMILIES)
+@pytest.mark.parametrize("suffix", ["", "+", "c"])
+def test_names_come_back(name: str, recipe: str, suffix: str) -> None:
+    assert setup(name + suffix, recipe, kind="dialogs").name == name + suffix
+    assert setup(name, recipe).name == name
+
+
+def test_suffixes_are_for_dialogs() -> None:
+    plain, match, copying = (setup(name, kind="dialogs").task for name in ("2r", "2r+", "2rc"))
+    assert plain == DialogOptions()
+    assert match == DialogOptions(match="original")
+    assert copying == DialogOptions(copying=True)
+    for name in ("2r+", "2rc", "gru+"):
+        with pytest.raises(InputError, match=re.escape(f"{name[-1]!r} is for dialogs and has no effect on stories")):
+            setup(name)
+
+
+@pytest.mark.parametrize("name", ["", "+", "c", "grue", "2r++", "2r+c", "c2r"])
+def test_wrong_names(name: str) -> None:
+    with pytest.raises(InputError, match="no network"):
+        setup(name, kind="dialogs")
+    with pytest.raises(InputError, match="no recipe 'best'; there are original, paper, adam"):
+        setup("2r", "best")
+
+
+def test_a_family_changes_what_a_network_has() -> None:
+    adam = setup("3r", "adam").network
+    assert adam == QRNConfig(layers=3, init="open", forget_bias=0.0)
+    assert setup("gru", "adam").network == GRUConfig()
+    assert setup("lstm", "adam").network == LSTMConfig(forget_bias=0.0)
+    paper = setup("2r", "paper")
+    assert paper.network == QRNConfig(init="paper", position_length="sentence")
+    assert paper.task == StoryOptions(memory=0)
+    assert setup("2r", "paper", kind="dialogs").task == DialogOptions(memory=0)
+
+
+@pytest.mark.parametrize("recipe", FAMILIES)
+@pytest.mark.parametrize("questions", [10, 4999, 5000, 10_000])
+@pytest.mark.parametrize("kind", ["stories", "dialogs"])
+def test_a_family_knows_size_and_kind(recipe: str, questions: int, kind: str) -> None:
+    found = setup("2r", recipe, kind=kind, questions=questions)
+    assert found.recipe == FAMILIES[recipe].for_data(questions, kind)
+    assert isinstance(found.task, options_of(kind))
+
+
+def test_single_settings_win() -> None:
+    changes = {"dimension": 8, "memory": 7, "max_epochs": 3, "forget_bias": 1.0}
+    found = setup("2r", "adam", changes=changes)
+    assert (found.network.dimension, found.network.forget_bias) == (8, 1.0)
+    assert found.task.memory == 7
+    assert (found.recipe.max_epochs, found.recipe.optimiser) == (3, "adam")
+    assert found.name == "2r8"
+
+
+@pytest.mark.parametrize(
+    ("network", "kind", "setting", "message"),
+    [
+        ("2r", "stories", "marks", "^marks has no effect on stories$"),
+        ("2r", "stories", "copying", "^copying has no effect on stories$"),
+        ("gru", "stories", "tied", "^tied has no effect on network gru$"),
+        ("2r", "dialogs", "reads", "^reads has no effect on network 2r$"),
+        ("gru", "stories", "forget_bias", "^forget_bias has no effect on network gru$"),
+        ("2r", "stories", "epochs", "^no setting 'epochs'; there are .*max_epochs"),
+    ],
+)
+def test_settings_without_effect_are_errors(network: str, kind: str, setting: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        setup(network, kind=kind, changes={setting: 1})
+
+
+def test_values_are_checked() -> None:
+    with pytest.raises(InputError, match=r"^layers must be a whole number from 1 to 64, not 65$"):
+        setup("65r")
+    with pytest.raises(InputError, match=r"^restarts must be"):
+        setup("2r", changes={"restarts": 0})
+    with pytest.raises(InputError, match="match has no effect with copying"):
+        setup("2rc", kind="dialogs", changes={"match": "paper"})
