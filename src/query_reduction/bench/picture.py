@@ -16,7 +16,8 @@ _GREY = "#808891"
 """Readable on white and on black alike; so are the colours below. The background stays transparent."""
 _OURS = "#e8590c"
 _COLOURS = ("#4c8bf5", "#2f9e6e", "#b06fd8", "#c2941f", "#1f9fb5", "#d65c8a", "#8a8f98")
-_MARKERS = "sD^vPX*"
+_MARKERS = "sD^vPX*h"
+"""One more than colours, so that no two of fifty lines look alike."""
 _ENDINGS = ("svg", "png", "pdf")
 
 
