@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from functools import lru_cache
 
 from query_reduction.data.stories import Story
 
@@ -58,7 +59,7 @@ def split_sentences(text: str) -> list[str]:
 
 def split_story(story: Story) -> Story:
     """The story with each of its texts split; a fact that was several sentences is all of them."""
-    split = [split_sentences(text) or [text] for text in story.sentences]
+    split = [_split_once(text) for text in story.sentences]
     if all(len(parts) == 1 for parts in split):
         return story
     first = [0]
@@ -73,6 +74,12 @@ def split_story(story: Story) -> Story:
         for question in story.questions
     )
     return replace(story, sentences=tuple(sentence for parts in split for sentence in parts), questions=questions)
+
+
+@lru_cache(maxsize=1 << 16)
+def _split_once(text: str) -> tuple[str, ...]:
+    """A text of a story split; stories repeat their sentences, so each is looked at once."""
+    return tuple(split_sentences(text)) or (text,)
 
 
 def _of_line(line: str) -> list[str]:

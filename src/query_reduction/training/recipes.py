@@ -125,8 +125,8 @@ def _best(questions: int, kind: str) -> dict[str, Any]:
     return {
         "optimiser": "adam",
         "learning_rate": 0.01,
-        "halve_every": 12,
-        "batch": 128,
+        "halve_every": 15,
+        "batch": 64,
         "l2": 0.0001,
         "l2_counting": "once",
         "max_epochs": 40,
@@ -134,8 +134,8 @@ def _best(questions: int, kind: str) -> dict[str, Any]:
         "patience": 20,
         "solved_epochs": 2,
         "split": "story",
-        # About thirty thousand questions per epoch, however many there are.
-        "copies": max(1, round(30_000 / max(questions, 1))),
+        # About ten thousand questions per epoch, however many there are.
+        "copies": max(1, round(10_000 / max(questions, 1))),
         "restarts": 5,
     }
 
@@ -165,8 +165,8 @@ FAMILIES: dict[str, Family] = {
             {"init": "following", "forget_bias": 2.5},
             {"symmetries": True, "writing": "any"},
             {
-                # Scalar gates learn induction (task 16) and only with small steps; vector gates learn all the rest.
-                "3r": {"learning_rate": 0.005, "halve_every": 15, "batch": 64, "copies": 10},
+                # Scalar gates learn induction (task 16), with small steps; vector gates learn the rest.
+                "3r": {"learning_rate": 0.005},
                 "3rv100": {},
             },
         ),
