@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import os
 import shutil
-import signal
-from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from types import FrameType
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import tyro
 
+from query_reduction.cli.interrupt import stop_on_interrupt, train_with_progress
 from query_reduction.cli.output import console, notes, print_json
 from query_reduction.cli.sweep_view import SweepView
 from query_reduction.errors import InputError
@@ -171,7 +170,7 @@ class Reproduce:
         sweep = Sweep(store, jobs)
         with (
             closing(self._engine(jobs)) as engine,
-            _stop_on_interrupt(sweep),
+            stop_on_interrupt(sweep.request_stop, "stopping: the running trials keep their state"),
             SweepView(sweep, engine.workers, notes) as view,
         ):
             complete = sweep.run(engine, view.update)
@@ -210,7 +209,6 @@ class Reproduce:
         return code or (0 if all(one.passed for one in comparisons) else 1)
 
     def _figures(self) -> int:
-        from query_reduction.cli.interrupt import train_with_progress
         from query_reduction.experiments.figures import draw_figures, figure_runs, figures_json, figures_markdown
 
         for folder, run in figure_runs(self.restarts):
@@ -275,24 +273,3 @@ def _tasks(experiment: Experiment, text: str) -> list[str]:
             f"table {experiment.name} has tasks {experiment.tasks[0]} to {experiment.tasks[-1]}, not {unknown[0]}"
         )
     return chosen
-
-
-@contextmanager
-def _stop_on_interrupt(sweep: Sweep) -> Iterator[None]:
-    """The first Ctrl-C (or a polite kill) keeps everything and ends; a second Ctrl-C ends at once."""
-    asked = False
-
-    def request(signal_number: int, frame: FrameType | None) -> None:
-        nonlocal asked
-        if asked:
-            raise KeyboardInterrupt
-        asked = True
-        sweep.request_stop()
-        notes.print("stopping: the running trials keep their state (Ctrl-C again to stop at once)")
-
-    before = {number: signal.signal(number, request) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

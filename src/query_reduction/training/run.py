@@ -169,6 +169,10 @@ class Run:
             trainer.save(folder / STATE_FILE, self._about)
         return trainer.finished
 
+    def request_stop(self) -> None:
+        """End after the epoch that is being trained."""
+        self.stop_requested = True
+
     def best(self) -> Restart:
         """The restart chosen on the development questions."""
         chosen = choose([self._result(restart, None) for restart in self.trainer.restarts], self.setup.recipe.keep)
