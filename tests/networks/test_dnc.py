@@ -50,7 +50,11 @@ def by_hand(config: DNCConfig, w: dict[str, Tensor], batch: Batch, number: int) 
     h, cell, reads = zeros(d), zeros(d), zeros(heads * width)
     memory, usage, writing, precedence = zeros(slots, width), zeros(slots), zeros(slots), zeros(slots)
     reading, links = [zeros(slots)] * heads, zeros(slots, slots)
-    for word in (word for row in rows for word in batch.words[row].tolist() if word):
+    stop = len(w["embedding"]) - 3
+    ends = [*[[stop]] * (len(rows) - 1), [stop + 1, stop + 2]]
+    for word in (
+        word for row, end in zip(rows, ends, strict=True) for word in [*batch.words[row].tolist(), *end] if word
+    ):
         gates = w["embedding"][word] @ w["input_weight"] + torch.cat((reads, h)) @ w["state_weight"] + w["bias"]
         i, f, o, n = gates.chunk(4)
         cell = torch.sigmoid(f + 1) * cell + torch.sigmoid(i) * torch.tanh(n)
