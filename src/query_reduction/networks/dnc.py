@@ -4,18 +4,19 @@ by what is free, and by the order of writing. Names and symbols are those of the
 
 The changes of Franke et al. ("Robust and Scalable Differentiable Neural Computer for Question Answering", 2018) are
 settings: no temporal links, normalised control of the memory, and dropout on the way that bypasses it. Here a question
-is a sequence of its own, its story's words and then its own; the paper asks all questions of a story in one sequence.
+is a sequence of its own, its story's words and then its own, with marks where sentences end and where the answer is
+due; the paper asks all questions of a story in one sequence.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Annotated, Any, NamedTuple
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor
 from torch.nn import functional
 
@@ -114,7 +115,9 @@ class DifferentiableNeuralComputer(StackedNetwork):
         self.config = config
         self.noisy = config.bypass_dropout > 0
         d, reads = config.dimension, config.heads * config.width
-        self.declare("embedding", (vocabulary.size, config.word_dimension), wordless(normal(0.3)))
+        # Three marks beside the words: a sentence ends, a question ends, answer now.
+        self._marks = range(vocabulary.size, vocabulary.size + 3)
+        self.declare("embedding", (vocabulary.size + 3, config.word_dimension), wordless(normal(0.3)))
         # Input, forget and output gate and candidate of the LSTM, side by side.
         inputs = config.word_dimension + reads + d
         self.declare("input_weight", (config.word_dimension, 4 * d), glorot(inputs, d))
@@ -142,7 +145,7 @@ class DifferentiableNeuralComputer(StackedNetwork):
     def read(self, batch: Batch) -> Float[Tensor, "restart batch out"]:
         """The controller's output and what the heads read, after each question's last word."""
         d = self.config.dimension
-        words, lengths = word_sequence(batch)
+        words, lengths = word_sequence(self._punctuated(batch))
         # The longest first, so that at every step those still to be read stand side by side.
         order = lengths.argsort(descending=True, stable=True)
         reading = (lengths.unsqueeze(1) > torch.arange(words.shape[1])).sum(0).tolist()
@@ -165,6 +168,14 @@ class DifferentiableNeuralComputer(StackedNetwork):
         if self.noisy and self.training:
             h = dropout(h, self.config.bypass_dropout, self.noise)
         return torch.cat((h, reads), dim=2)
+
+    def _punctuated(self, batch: Batch) -> Batch:
+        """Every sentence with a full stop after it, every question with its mark and with the sign to answer."""
+        full_stop, question_mark, answer_now = self._marks
+        told, asked = (_ended(batch.words.long(), mark) for mark in (full_stop, question_mark))
+        asked = _ended(asked, answer_now)
+        words = torch.cat((functional.pad(told, (0, 1)), asked))
+        return replace(batch, words=words, questions=batch.questions + len(told))
 
     def _step(self, word: Tensor, state: _State, memory: _Memory) -> tuple[_State, _Memory]:
         """The controller, an LSTM that sees the word and what was read before, then the memory."""
@@ -211,6 +222,12 @@ class DifferentiableNeuralComputer(StackedNetwork):
             backward, forward = memory.reading @ links, memory.reading @ links.transpose(2, 3)
             reading = modes[..., :1] * backward + modes[..., 1:2] * reading + modes[..., 2:] * forward
         return _Memory(rows, shrinking, usage, writing, reading, precedence, links), (reading @ rows).flatten(2)
+
+
+def _ended(words: Int[Tensor, "sentence word"], mark: int) -> Int[Tensor, "sentence word_and_mark"]:
+    """Each sentence with a mark right after its last word."""
+    end = (words > 0).sum(1, keepdim=True)
+    return functional.pad(words, (0, 1)).scatter(1, end, mark)
 
 
 def _sharpened(
