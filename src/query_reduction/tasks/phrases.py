@@ -73,6 +73,8 @@ def _grow(places: Sequence[tuple[list[str], int]], step: int) -> list[str]:
     while True:
         nearby = Counter(_at(words, place + offset) for words, place in places)
         word, count = nearby.most_common(1)[0]
+        if _is_kind(word) and step > 0 and count > _SHARE * len(places):
+            return []  # what stands between two names belongs to the second
         if word == EDGE or _is_kind(word) or count <= _SHARE * len(places):
             return grown
         grown.append(word)
