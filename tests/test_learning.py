@@ -157,7 +157,7 @@ def test_development_stories_are_not_trained_on(stories: list[qr.Story]) -> None
     [
         ({"network": "2x"}, "no network '2x'"),
         ({"network": "2rc"}, "'c' is for dialogs and has no effect on stories"),
-        ({"recipe": "best"}, "no recipe 'best'"),
+        ({"recipe": "best"}, "no recipe 'bets'"),
         ({"restarts": 0}, "restarts must be a whole number from 1 to 10000, not 0"),
         ({"max_epoch": 3}, "no setting 'max_epoch'; there are"),
         ({"marks": "speaker"}, "marks has no effect on stories"),

@@ -59,7 +59,7 @@ def setup(
 ) -> Setup:
     """The settings these names stand for, for so many training questions of ``stories`` or ``dialogs``."""
     name, suffix = network, ""
-    if network[-1:] in _SUFFIXES:
+    if network not in kinds() and network[-1:] in _SUFFIXES:
         name, suffix = network[:-1], network[-1]
         if kind != "dialogs":
             raise InputError(f"network {network!r}: {suffix!r} is for dialogs and has no effect on {kind}")
