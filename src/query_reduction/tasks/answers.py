@@ -28,7 +28,7 @@ class Evaluation:
     """Results of a stack on a set of questions."""
 
     loss: NDArray[np.float64]
-    """Mean cross entropy of each restart, over the questions whose answer it could give."""
+    """Mean cross-entropy of each restart, over the questions whose answer it could give."""
     correct: NDArray[np.bool_]
     """restart x question."""
 
