@@ -38,7 +38,7 @@ def test_suffixes_are_for_dialogs() -> None:
 def test_wrong_names(name: str) -> None:
     with pytest.raises(InputError, match="no network"):
         setup(name, kind="dialogs")
-    with pytest.raises(InputError, match="no recipe 'best'; there are original, paper, adam"):
+    with pytest.raises(InputError, match="no recipe 'best'; choose from original, paper, adam"):
         setup("2r", "best")
 
 
@@ -79,7 +79,7 @@ def test_single_settings_win() -> None:
         ("gru", "stories", "tied", "^tied has no effect on network gru$"),
         ("2r", "dialogs", "reads", "^reads has no effect on network 2r$"),
         ("gru", "stories", "forget_bias", "^forget_bias has no effect on network gru$"),
-        ("2r", "stories", "epochs", "^no setting 'epochs'; there are .*max_epochs"),
+        ("2r", "stories", "epochs", "^no setting 'epochs'; choose from .*max_epochs"),
     ],
 )
 def test_settings_without_effect_are_errors(network: str, kind: str, setting: str, message: str) -> None:

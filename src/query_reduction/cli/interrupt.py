@@ -1,4 +1,4 @@
-"""A training run's polite end: the first Ctrl-C, or a SIGTERM, ends it after the epoch and keeps everything."""
+"""Graceful interruption of training: the first Ctrl-C, or a SIGTERM, ends it after the epoch and keeps everything."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["train_with_progress"]
 
 
 def train_with_progress(run: Run) -> bool:
-    """Train under a progress bar; True if it came to its end. A second Ctrl-C ends at once."""
+    """Train with a progress bar; True if it finished. A second Ctrl-C ends at once."""
     with progress_bar(run, console=notes) as show, _stop_on_interrupt(run):
         return run.train(show)
 

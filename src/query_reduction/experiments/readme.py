@@ -29,7 +29,7 @@ def fill_readme(text: str, store: ResultStore) -> str:
     def fill(match: re.Match[str]) -> str:
         name = match["name"]
         if name not in EXPERIMENTS:
-            raise InputError(f"the README wants a table {name!r}; there are {', '.join(EXPERIMENTS)}")
+            raise InputError(f"the README wants a table {name!r}; choose from {', '.join(EXPERIMENTS)}")
         return f"{match[1]}{short_table(build_table(store, EXPERIMENTS[name]))}{match[3]}"
 
     return _MARKED.sub(fill, text)

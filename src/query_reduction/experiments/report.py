@@ -43,7 +43,7 @@ def write_reports(table: Table, folder: Path, formats: Sequence[str], name: str 
     render = {"md": to_markdown, "html": to_html, "csv": to_csv, "tex": to_latex, "json": to_json}
     unknown = [one for one in formats if one not in render]
     if unknown:
-        raise InputError(f"no format {unknown[0]!r}; there are {', '.join(FORMATS)}")
+        raise InputError(f"no format {unknown[0]!r}; choose from {', '.join(FORMATS)}")
     paths = [folder / f"{name or table.name}.{one}" for one in formats]
     for path, one in zip(paths, formats, strict=True):
         write_atomically(path, render[one](table))

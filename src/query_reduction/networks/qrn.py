@@ -63,9 +63,9 @@ class QRNConfig:
     """Initial weights: original = embeddings and gates uniform with standard deviation 1; paper = embeddings
     normal with standard deviation 1/sqrt(d), unit weights by Glorot and Bengio; open = as original, but embeddings
     with 0.5, gates with 1/sqrt(d) and the query's weights in a candidate with 2/sqrt(d), so that gates do not start
-    shut or wide open and the question is not lost on its way through many layers; following = gates open where a sentence
-    shares rare words with the query, and candidates are the sentence itself, so that the network starts by following
-    shared words from sentence to sentence."""
+    shut or wide open and the question is not lost on its way through many layers; following = gates open where a
+    sentence shares rare words with the query, and candidates are the sentence itself, so that the network starts by
+    following shared words from sentence to sentence."""
     position_length: Literal["task", "sentence"] = "task"
     """The J of the position encoder: the longest sentence of the task (original) or the sentence's own length."""
     decode_questions: bool = False

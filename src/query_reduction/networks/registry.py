@@ -155,6 +155,6 @@ def config_from_json(values: Any) -> Any:
     """What ``config_to_json`` gave, every value checked."""
     if not isinstance(values, Mapping) or values.get("network") not in kinds():
         found = values.get("network") if isinstance(values, Mapping) else values
-        raise InputError(f"no network {str(found)[:40]!r}; there are {', '.join(kinds())}")
+        raise InputError(f"no network {str(found)[:40]!r}; choose from {', '.join(kinds())}")
     settings = {name: value for name, value in values.items() if name != "network"}
     return from_json(kinds()[values["network"]].config, settings)

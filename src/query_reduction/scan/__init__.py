@@ -49,7 +49,7 @@ def scan(
     if backend == "auto":
         backend = "fused" if native.supports(v) and native.available() else "associative"
     if backend not in BACKENDS:
-        raise ValueError(f"no scan backend {backend!r}; there are {', '.join(sorted(BACKENDS))}")
+        raise ValueError(f"no scan backend {backend!r}; choose from {', '.join(sorted(BACKENDS))}")
     check_inputs(z, v, lengths, initial)
     if backend == "fused" and v.numel() > 0:
         return scan_fused(z, v, lengths, initial, reverse=reverse)

@@ -119,9 +119,9 @@ class _Talk:
 def generate_dialogs(task: int, dialogs: int, *, seed: int = 0, split: DialogSplit = "train") -> list[Story]:
     """Dialogs of one task; the same seed gives the same ones on every machine."""
     if task not in DIALOG_TASKS:
-        raise InputError(f"there is no dialog task {task} to generate; there are {', '.join(map(str, DIALOG_TASKS))}")
+        raise InputError(f"dialog task {task} cannot be generated; choose from {', '.join(map(str, DIALOG_TASKS))}")
     if split not in _KINDS_OF_TEXT:
-        raise InputError(f"unknown split {split!r}; there are {', '.join(_KINDS_OF_TEXT)}")
+        raise InputError(f"unknown split {split!r}; choose from {', '.join(_KINDS_OF_TEXT)}")
     rng = seeded("dialogs", seed, task, split)
     told: list[Story] = []
     while len(told) < dialogs:

@@ -69,7 +69,7 @@ def generate_splits(
         raise InputError(f"there is no task {task}; the tasks are 1 to {len(TASKS)}")
     for split, count in questions.items():
         if split not in SPLITS:
-            raise InputError(f"unknown split {split!r}; there are {', '.join(SPLITS)}")
+            raise InputError(f"unknown split {split!r}; choose from {', '.join(SPLITS)}")
         if count < 1:
             raise InputError(f"questions must be at least 1, not {count}")
     table = load_words() if words is None else words

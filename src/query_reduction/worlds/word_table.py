@@ -122,7 +122,7 @@ class _Table:
     def words(self) -> Words:
         for name in self.sections:
             if name not in _SECTIONS:
-                raise self._wrong(name, f"unknown section; there are {', '.join(_SECTIONS)}")
+                raise self._wrong(name, f"unknown section; choose from {', '.join(_SECTIONS)}")
         lexicons = {kind: self._lexicon(kind, groups) for kind, groups in _LEXICONS.items()}
         verbs = {name: self._words(self._section("verbs", _VERBS), "verbs", name) for name in _VERBS}
         answers = self._section("answers", (*_ANSWERS, "numbers"))
@@ -153,7 +153,7 @@ class _Table:
                     raise self._wrong(f"{name}.{key}", "is missing")
             for key in section:
                 if key not in keys:
-                    raise self._wrong(f"{name}.{key}", f"unknown key; there are {', '.join(keys)}")
+                    raise self._wrong(f"{name}.{key}", f"unknown key; choose from {', '.join(keys)}")
         return section
 
     def _word(self, word: object, key: str) -> str:
