@@ -62,10 +62,10 @@ def train(
 
     Restarts from different initial weights train together. Development questions come from ``dev``, or a tenth of
     ``stories`` is held out for them. If ``test`` stories are given, the model's card records its error on them;
-    nothing is ever chosen on the test. ``recipe`` is a family of settings (``original``, ``paper``, ``adam``, ``best``); single
-    settings are changed by their name (``max_epochs=60``, ``dimension=100``). Without ``network`` the recipe
-    determines which are tried: 2r, except for ``best``. ``knowledge`` are the rows of a dialog's knowledge base. With ``folder`` the model,
-    its result and its learning curves are also saved there.
+    nothing is ever chosen on the test. ``recipe`` is a family of settings (``original``, ``paper``, ``adam``,
+    ``best``); single settings are changed by name (``max_epochs=60``, ``dimension=100``). Without ``network`` the
+    recipe determines which are tried: 2r, except for ``best``. ``knowledge`` are the rows of a dialog's knowledge
+    base. With ``folder`` the model, its result and its learning curves are also saved there.
     """
     if isinstance(stories, str | Path):
         raise InputError("stories: a list of stories is needed, not a path; use read(path)")

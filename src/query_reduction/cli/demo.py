@@ -24,7 +24,7 @@ _EPOCHS = 60
 
 @dataclass(frozen=True)
 class Demo:
-    """Generate stories that need two facts, train the 2r network on them, and answer a question about an unseen story."""
+    """Generate stories that need two facts, train a 2r network on them, and answer a question about a new story."""
 
     seed: int = 0
     """A different seed gives different stories and initial weights."""

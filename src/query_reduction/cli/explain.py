@@ -32,7 +32,7 @@ class Explain:
     question: str
     """The question."""
     story: str | None = None
-    """A text file, one sentence per line or prose (or a bAbI or .jsonl file: its first story); - reads standard input."""
+    """A text file, one sentence per line or prose (or a bAbI or .jsonl file: its first story); - for standard input."""
     html: Path | None = None
     """Write one standalone HTML file."""
     png: Path | None = None

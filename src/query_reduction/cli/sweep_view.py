@@ -112,14 +112,14 @@ _Stored = tuple[Setting, list[RestartResult]]
 def _cell(recipes: list[_Stored]) -> str:
     setting = recipes[0][0]
     paper = published().column(setting.table, setting.column).get(setting.task)
-    published = f", {paper:.1f}" if paper is not None else ""
+    printed = f", {paper:.1f}" if paper is not None else ""
     chosen = [choose(results, own.keep) for own, results in recipes if results]
     if not chosen:
-        return f"·{published}"
+        return f"·{printed}"
     errors = choose(chosen, "accuracy").errors
     first = [error for by_row in list(errors.values())[:1] for error in by_row.values()]
     count = sum(len(results) for _, results in recipes)
-    return f"{sum(first) / max(len(first), 1):.1f} ({count}){published}"
+    return f"{sum(first) / max(len(first), 1):.1f} ({count}){printed}"
 
 
 def _span(seconds: float) -> str:

@@ -57,7 +57,7 @@ class Train:
     network: Annotated[
         str | None,
         tyro.conf.arg(
-            help=f"The network: {_NETWORKS}. For dialogs, + adds match and c adds copying. Default: 2r, or the recipe's own."
+            help=f"The network: {_NETWORKS}. For dialogs, + adds match, c copying. Default: 2r, or the recipe's."
         ),
     ] = None
     recipe: Annotated[str, tyro.conf.arg(help=f"Settings that belong together: {_RECIPES}.")] = "original"

@@ -110,7 +110,7 @@ class Trace(Reading):
     """The same for ``so_far_in_words``."""
 
     def trusted_words(self) -> tuple[_Words, _Words]:
-        """By layer below the last and sentence, the query so far and the whole one; empty where they cannot be trusted."""
+        """By layer below the last and sentence, the query so far and the whole one; empty where untrustworthy."""
         return _trusted(self.so_far_in_words, self.so_far_trust), _trusted(self.queries_in_words, self.queries_trust)
 
     def as_answer(self) -> Answer:
@@ -206,7 +206,7 @@ def trace_answer(
     endings: bool = True,
     shown: int = 5,
 ) -> Trace:
-    """Run a stack of one over the last question of a story and record it; ``shown`` answers are ranked at each sentence.
+    """Run a stack of one over the last question of a story and record it; ``shown`` answers are ranked per sentence.
 
     The story is as the network reads it: a dialog has been prepared, a user's story made readable.
     """
