@@ -2,7 +2,7 @@
 
 As text, a dialog is in the format of ``query_reduction.data.dialog_text``. As JSON, it is one object:
 {"turns": [{"user": "hi", "system": "hello"}, {"row": "the_place R_rating 8"}]}, one per line or in an array. As a
-table, it has one turn per row, with the columns ``dialog``, ``user`` and ``system`` (see ``query_reduction.data.rows``).
+table, it has one turn per row, with the columns ``dialog``, ``user`` and ``system`` (see ``data.rows``).
 """
 
 from __future__ import annotations

@@ -2,9 +2,9 @@
 
 A row of a story has the columns ``story`` (or ``context``, ``passage``: a paragraph, or one sentence per line),
 ``question`` (or ``query``) and ``answer`` (or ``answers``), and optionally ``id``, ``support`` (positions of
-sentences, from 0) and ``task``. A row of a dialog has ``dialog`` (or ``dialog_id``: the same for all rows of one dialog, which
-follow each other), ``user`` and ``system``, or ``row``, a row of the knowledge base, and optionally ``task``. Names
-are case-insensitive, and other columns are ignored.
+sentences, from 0) and ``task``. A row of a dialog has ``dialog`` (or ``dialog_id``: the same for all rows of one
+dialog, which must be consecutive), ``user`` and ``system``, or ``row``, a row of the knowledge base, and optionally
+``task``. Names are case-insensitive, and other columns are ignored.
 
 Consecutive rows with the same story, or with one that continues the previous one, are questions about one story.
 """

@@ -3,7 +3,8 @@
 A line end always ends a sentence, so a text with one sentence per line stays as it is. Within a line a sentence ends at
 ``.``, ``!``, ``?`` or ``…`` (one or several, with the quotes and brackets that close there) before white space, and at
 ``。``, ``！``, ``？`` or ``।`` whatever follows. A full stop that belongs to an abbreviation, an initial or an item
-number does not end a sentence. Only whitespace around sentences is lost, and splitting a sentence again gives that sentence.
+number does not end a sentence. Only whitespace around sentences is lost, and splitting a sentence again leaves it
+unchanged.
 
 The rules are our own, for these guarantees and for speed: on the examples of the test, which
 were written for these rules, syntok and pysbd (set to English) took 14 and 45 times as long.

@@ -103,7 +103,7 @@ def _normal(text: str) -> bytes:
 
 
 def _groups(stories: Sequence[Story]) -> list[list[int]]:
-    """Numbers of stories that have examples in common, directly or through others; excluding those without questions."""
+    """Numbers of stories that have examples in common, directly or indirectly; excluding those without questions."""
     parent = list(range(len(stories)))
 
     def root(number: int) -> int:
