@@ -72,7 +72,7 @@ def _cells(columns: Sequence[ColumnResult], row: str) -> tuple[str, ...]:
 
 
 def cell_text(cell: Cell | None) -> str:
-    """``0.7 (1.2 ± 0.4, 10)†``: the chosen restart's error; mean ± std over that many restarts; ``legend`` explains it."""
+    """``0.7 (1.2 ± 0.4, 10)†``: the chosen error (mean ± std, number of restarts); ``legend`` explains it."""
     if cell is None:
         return "–"
     tried = f"{cell.tried} of {cell.planned}" if cell.tried < cell.planned else str(cell.tried)

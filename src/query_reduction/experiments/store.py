@@ -62,7 +62,7 @@ class StoredSetting:
         return found
 
     def groups(self) -> list[tuple[Origin, dict[int, Record]]]:
-        """The records, grouped by the code that computed them, each group with its latest origin; the latest group first."""
+        """The records grouped by the code that computed them, each with its latest origin; the latest group first."""
         found: list[tuple[Origin, dict[int, Record]]] = []
         origins = dict.fromkeys(record.origin for record in self.records)
         for origin in sorted(origins, key=lambda origin: origin.date, reverse=True):
