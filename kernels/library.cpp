@@ -55,7 +55,7 @@ const KernelPair*& chosen() {
 
 const Kernels& kernels(int twice) { return twice ? chosen()->twice : chosen()->single; }
 
-// Waking threads takes some ten microseconds: below so many multiplications one does it alone. The result is the same.
+// Waking threads takes some ten microseconds: below this many multiplications one does it alone. The result is the same.
 constexpr double kWorthThreads = 1e6;
 
 int64_t threads_for(double multiplications, int64_t threads) { return multiplications < kWorthThreads ? 1 : threads; }
@@ -74,7 +74,7 @@ ScanCall with_threads(const ScanCall& call) {
   return adjusted;
 }
 
-// The gradient of a word gathers rows from all over the table; of so many sentences they are still in the cache.
+// The gradient of a word gathers rows from all over the table; for this many sentences they are still in the cache.
 constexpr int64_t kSentencesAtOnce = 4096;
 
 // Runs a call that has passed its check; no exception leaves the library.

@@ -209,7 +209,7 @@ constexpr size_t kHeader = 64, kAlignment = 64, kMostKept = 16;
 constexpr size_t kLargePage = size_t(2) << 20;
 constexpr size_t kLarge = 16 * kLargePage;  // rounding up to large pages must not cost much
 
-// An eighth of the machine's memory: fresh pages for every step would make long stories cost more a sentence.
+// An eighth of the machine's memory: fresh pages for every step would make long stories cost more per sentence.
 size_t most_bytes_kept() {
   static const size_t most =
       std::max(size_t(256) << 20, size_t(sysconf(_SC_PHYS_PAGES)) / 8 * size_t(sysconf(_SC_PAGESIZE)));

@@ -25,7 +25,7 @@ struct ReaderCall {
 };
 
 // Which rows (sentences as read by one example) are worked on together. It depends on the batch alone, never on the
-// number of threads or restarts: sums come out the same whatever the machine.
+// number of threads or restarts: sums are the same on any machine.
 struct Plan {
   int64_t rows = 0, used = 0, groups = 0, chunks = 0;
   int64_t most_rows = 0, most_examples = 0;  // of a group
@@ -70,7 +70,7 @@ struct ScanCall {
   const int32_t* stop;
   const int64_t* lengths;                 // null: every example has all steps
   const void *z, *v, *initial, *h, *dh;   // initial null: zeros
-  void *out, *dz, *dv, *dinitial;         // dinitial null: not wanted
+  void *out, *dz, *dv, *dinitial;         // dinitial null: not needed
 };
 
 struct Kernels {

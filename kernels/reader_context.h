@@ -18,7 +18,7 @@ constexpr int64_t kTableRows = 64;
 constexpr int64_t kRowsAtOnce = 256;
 QRN_INLINE int64_t rows_at_once(int64_t left) { return left < kRowsAtOnce ? left : kRowsAtOnce; }
 
-// Gives out consecutive pieces of a block, in whole cache lines; from a null block it only counts.
+// Hands out consecutive pieces of a block, in whole cache lines; with a null block it only counts.
 template <class T> struct Carver {
   T* base;
   int64_t taken = 0;
@@ -123,7 +123,7 @@ template <class T> struct Context {
         const T* const weight = stacked(g == 0 ? call.update_weight : call.reset_weight, restart) + place * gate_size;
         const T* const bias = stacked(g == 0 ? call.update_bias : call.reset_bias, restart) + place * biases;
         if (call.vector)
-          // Scores are similarity times the transpose of the weights, so here it is the other way round.
+          // Scores are similarity times the transpose of the weights, so here it is reversed.
           pack<T>(d, weight, step, row, to.gate_weight[g]);
         else
           copy_row(weight, to.gate_weight[g]);

@@ -1,4 +1,4 @@
-"""What more threads and more restarts at once bring, and what a step costs when there is nothing to compute."""
+"""The gain from more threads and more restarts at once, and the cost of a step when there is nothing to compute."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _threads(effort: Effort, variant: str, restarts: int) -> ThreadsRow:
 
 
 def _restarts(effort: Effort, variant: str) -> RestartsRow:
-    """Ten together against ten one after another, the same process, the better number of threads for each."""
+    """Ten together against ten one after another, in one process, with the best number of threads for each."""
     config, work = resolve(variant), workload()
     steps = [network_step(build_qrn(config, work, 1, None), work) for _ in range(STACKED)]
 

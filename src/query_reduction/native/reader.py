@@ -28,7 +28,7 @@ _WHOLE_NUMBERS = (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What the native code must know of a network beside its weights; the fields are those of ``QRNConfig``."""
+    """What the native code must know about a network besides its weights; the fields are those of ``QRNConfig``."""
 
     layers: int
     dimension: int
@@ -38,7 +38,7 @@ class Shape:
     forget_bias: float
 
     def parameters(self) -> dict[str, tuple[int, ...]]:
-        """The parameters in the order of ``ReaderCall``, with their shapes behind the restart dimension."""
+        """The parameters in the order of ``ReaderCall``, with their shapes after the restart dimension."""
         return _parameters(self)
 
 

@@ -1,7 +1,7 @@
 """Kinds: units that may be permuted freely, because no exchange of two of them is refuted.
 
-That nothing refutes an exchange means little if the evidence is thin. So both units must be frequent, and a control must
-fail: the same two exchanged in questions and answers only, which makes answers false, has to be refuted clearly.
+That nothing refutes an exchange means little if the evidence is thin. So both units must be frequent, and a control
+must fail: the same two exchanged in questions and answers only, which makes answers false, has to be refuted clearly.
 """
 
 from __future__ import annotations
