@@ -43,7 +43,7 @@ class Plan:
     changes: Mapping[str, Any] = field(default_factory=dict)
 
 
-# Questions about people are what the decoder needs to say "Where is Sandra?", so task 2 is learned together with task 1.
+# Questions about people are what the decoder needs to say "Where is Sandra?", so task 2 is learned with task 1.
 PLANS: dict[str, Plan] = {
     **{f"task{number}": Plan(info.title, str(number), "2r") for number, info in TASKS.items()},
     "task2": Plan(TASKS[2].title, "1,2", "2r"),

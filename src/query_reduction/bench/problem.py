@@ -73,7 +73,7 @@ def solve(problem: Problem) -> Result:
 
 
 def difference(found: Result, right: Result) -> float:
-    """The largest difference, relative to the largest number of the same array; infinite if anything is not a number."""
+    """The largest difference relative to the largest number of the same array; infinite if any is not a number."""
     worst = 0.0
     for mine, its in ((found.h, right.h), (found.dz, right.dz), (found.dv, right.dv)):
         error = float(np.abs(mine - its).max() / np.abs(its).max())

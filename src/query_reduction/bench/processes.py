@@ -133,7 +133,7 @@ class Field:
     def prepare(
         self, request: dict[str, Any], effort: Effort, why_not: Callable[[str], str | None] = lambda name: None
     ) -> None:
-        """Prepare all contenders, one after another; those that cannot take part are left out of the races that follow."""
+        """Prepare all contenders, one after another; those that cannot take part are left out of later races."""
         self._ready, self._left_out = [], {}
         reasons = {entrant: why_not(entrant.contender) for entrant in self._entrants}
         for entrant, why in reasons.items():

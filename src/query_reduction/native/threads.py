@@ -1,6 +1,6 @@
 """The number of threads used for computing.
 
-With the native library all heavy work is in its own threads, and PyTorch's threads only get in the way: their barriers cost
+With the native library all heavy work is in its own threads, and PyTorch's only get in the way: their barriers cost
 more than the small operations left to them, and much more on a busy machine. So PyTorch gets one thread then.
 """
 
