@@ -17,7 +17,7 @@ __all__ = ["TELLERS"]
 class _Voice:
     def __init__(self, words: Words, options: WorldOptions, least_people: int) -> None:
         self.people = people = words.people.take("house", options.people, at_least=least_people)
-        # Two people who are in different places need a third to go to together.
+        # Two people in different places need a third place to go to together.
         self.places = places = words.places.take("house", options.places, at_least=3)
         pronouns = sorted(set(words.pronouns.values()))
         self.pronoun_of = [pronouns.index(words.pronouns[name]) for name in people]

@@ -1,6 +1,6 @@
 """Reads the table of words, and says what is wrong with it.
 
-A user may replace the table that comes with the package, ``words.toml`` beside this file.
+A user may replace the table that comes with the package, ``words.toml`` next to this file.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _LEXICONS = {
     "shapes": ("placed",),
 }
 _VERBS = ("move", "get", "drop", "give")
-# The slots each sentence and question must have: all of them, or what it says would be lost.
+# The slots each sentence and question must have: all of them, or its content would be lost.
 _SENTENCES = {
     "move": "who place",
     "get": "who thing",
@@ -110,7 +110,7 @@ def _default_words() -> Words:
 
 
 class _Table:
-    """A TOML table while it is checked: every complaint is one line with file, key and problem."""
+    """A TOML table while it is checked: every error is one line with file, key and problem."""
 
     def __init__(self, source: str, text: str) -> None:
         self.source = source
