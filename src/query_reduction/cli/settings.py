@@ -22,7 +22,7 @@ __all__ = ["given", "optional"]
 def optional(name: str, groups: Mapping[str, Sequence[type]]) -> type:
     """A dataclass with one field per setting of these classes, all None unless given.
 
-    ``groups`` maps what the classes belong to; a setting that several classes have is one option.
+    ``groups`` lists the classes by what they belong to; a setting that several classes have is one option.
     """
     found: dict[str, tuple[Any, list[str], str]] = {}
     for owner, classes in groups.items():

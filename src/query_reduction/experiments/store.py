@@ -214,7 +214,7 @@ class _File:
         self._take({"setup": setup_id, "data": data_id, **result, **stack, "origin": origin_id})
 
     def _named(self, kind: str, name: str, values: dict[str, Any], deciding: Sequence[str] = ()) -> str:
-        """The id of a line with these values; it is added if there is none."""
+        """The id of a line with these values (or just those in ``deciding``); it is added if there is none."""
         lines = self.lines[kind]
         for known, others in lines.items():
             if all(others.get(key) == values[key] for key in deciding or values):

@@ -12,7 +12,7 @@ from query_reduction.explain.trace import Trace
 __all__ = ["gate_table"]
 
 _BAR_WIDTH = 8
-# Minimum widths of columns in characters, their frames included; sentences and queries wrap to no less.
+# Widths of columns in characters, their frames included; sentences and queries wrap to no less.
 _SENTENCE_ROOM, _BAR_ROOM, _GATE_ROOM, _WORDS_ROOM = 13, 16, 7, 11
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
 

@@ -18,14 +18,14 @@ __all__ = ["EDGE", "Phrase", "learn_asks", "learn_phrases", "phrases_from_json",
 EDGE = ""
 """Stands for the word before the first and after the last word."""
 _SHARE = 0.5
-"""A phrase grows by a word as long as more than this share of what is left of its occurrences has that word there."""
+"""A phrase grows by a word as long as more than this share of its remaining occurrences has that word there."""
 _SURE = 0.8
 """A response asks for a kind if at least this share of the next user utterances name one of that kind."""
 
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """What stands around the names of one kind."""
+    """The words around the names of one kind."""
 
     before: tuple[str, ...]
     after: tuple[str, ...]

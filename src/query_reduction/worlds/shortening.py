@@ -16,7 +16,7 @@ from query_reduction.worlds.solver import solve
 __all__ = ["shortened"]
 
 _LARGEST_SHARE = 0.4
-"""At most this many irrelevant sentences are kept, on average."""
+"""At most this share of the irrelevant sentences is kept, on average."""
 
 
 def shortened(stories: Sequence[Story], seed: int) -> Iterator[Story]:

@@ -1,6 +1,6 @@
 """Tasks 9 and 10: what is denied, and what is only half known.
 
-In every sentence somebody moves. Half of the time the story says so, a quarter of the time it says where he is
+Every sentence reflects a move. Half of the time the story says so, a quarter of the time it says where he is
 now, and otherwise it says where he no longer is (task 9) or two places of which one is right (task 10).
 """
 
