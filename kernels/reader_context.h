@@ -39,11 +39,11 @@ template <class T> struct UnitWeights {
   T* sentence_product;       // candidate_sentence times every used table row, plus the bias
 };
 
-// What a layer leaves for its gradient, from the first row of a group on. The reduced queries are not among it: running
+// What a layer leaves for its gradient, from the first row of a group on. The reduced queries are not included: running
 // the scan again costs less than writing them out and reading them back.
 template <class T> struct LayerRows {
   T* candidate;
-  T* gate[kGates];  // scalar gates: one number a row
+  T* gate[kGates];  // scalar gates: one number per row
 };
 
 template <class T> struct Context {
@@ -53,7 +53,7 @@ template <class T> struct Context {
   const int64_t gate_row;  // numbers per row and gate
   int64_t restart_size;
   T* prepared = nullptr;
-  int64_t distance = 0;  // between the prepared pieces of restarts; 0 where restarts use the same place in turn
+  int64_t distance = 0;  // between the prepared pieces of restarts; 0 if restarts use the same memory in turn
 
   Context(const ReaderCall& call, const Plan& plan)
       : call(call), plan(plan), d(call.dim), width(padded<T>(call.dim)), own(call.tied ? 1 : call.layers),

@@ -47,7 +47,7 @@ def _restarts(effort: Effort, variant: str) -> RestartsRow:
 
 
 def _overhead(effort: Effort, restarts: int) -> OverheadRow:
-    """A whole step for one story of one sentence: what is left is Python, PyTorch and the optimiser."""
+    """A whole step for one story of one sentence: the rest is Python, PyTorch and the optimiser."""
     work = workload(1, 1, 1)
     step = network_step(build_qrn(resolve("2r"), work, restarts, None), work)
     (samples,) = race([Runner("step", step, thread_counts=(1,))], effort)

@@ -4,7 +4,7 @@ by what is free, and by the order of writing. Names and symbols are those of the
 
 The changes of Franke et al. ("Robust and Scalable Differentiable Neural Computer for Question Answering", 2018) are
 settings: no temporal links, normalised control of the memory, and dropout on the path that bypasses it. Here a question
-is a sequence of its own, its story's words and then its own; the paper asks all questions of a story in one sequence.
+is a separate sequence, its story's words and then its own; the paper asks all questions of a story in one sequence.
 """
 
 from __future__ import annotations

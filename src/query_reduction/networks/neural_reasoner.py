@@ -1,5 +1,5 @@
 """The Neural Reasoner (Peng et al., "Towards Neural Network-based Reasoning", 2015): the question meets every fact in a
-deep network of its own, the resulting questions are pooled into one, and the next layer starts from that.
+deep network, the resulting questions are pooled into one, and the next layer starts from that.
 
 Facts have no order here. The encoder is also trained to preserve each sentence: a decoder reconstructs it.
 """

@@ -194,4 +194,4 @@ class StackedNetwork(StackedModule, ABC):
         """Called before each training epoch, for networks whose computation changes as they train."""
 
     def use_native(self, wanted: bool) -> None:
-        """Compute with native code if wanted and possible, or with plain PyTorch."""
+        """Compute with native code if requested and possible, otherwise with plain PyTorch."""

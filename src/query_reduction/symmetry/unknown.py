@@ -59,7 +59,7 @@ class _Run:
     start: int
     end: int
     kinds: frozenset[int] = frozenset()
-    """The kinds that could stand there; none if no sentence of this form is known."""
+    """The kinds that could occur there; none if no sentence of this form is known."""
 
 
 @dataclass(frozen=True, slots=True)

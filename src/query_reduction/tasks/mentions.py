@@ -39,7 +39,7 @@ class Lexicon:
     aliases: Mapping[str, str] = field(default_factory=dict)
     """Other words for names: ``moderately`` → ``moderate``."""
     facts: Mapping[str, tuple[tuple[str, str], ...]] = field(default_factory=dict)
-    """(relation, value) pairs of names in training: for names that come up without rows of their own."""
+    """(relation, value) pairs of names in training: for names that come up without their own rows."""
 
     def read(self, text: str) -> list[str]:
         """The words of a text, aliases replaced."""

@@ -82,7 +82,7 @@ class Ranking:
     def describe(
         self, slot: str, kind: str, names: Sequence[str], log: MentionLog, chosen: Sequence[str]
     ) -> tuple[tuple[str, ...], ...]:
-        """The features of each name that could stand in a slot; ``chosen`` are those already in the response."""
+        """The features of each name that could fill a slot; ``chosen`` are those already in the response."""
         user_rank = _ranks({name: log.names[name].by_user for name in names})
         system_rank = _ranks({name: log.names[name].by_system for name in names})
         subjects = log.of_kind(NAME_KIND)

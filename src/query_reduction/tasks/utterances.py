@@ -123,7 +123,7 @@ class Hearing:
         return Heard(" ".join(self._in_phrases(heard)), tuple(dict.fromkeys(unknown)))
 
     def _in_phrases(self, words: Sequence[str]) -> list[str]:
-        """The words, with names that stand where none of their kind does in training put into their phrase."""
+        """The words, where names in a context that their kind never has in training are put into their phrase."""
         kinds = [self._kind(word) for word in words]
         general = [kind or word for kind, word in zip(kinds, words, strict=True)]
         said: list[str] = []
