@@ -23,7 +23,7 @@ _STEPS = ((0, 1), (0, -1), (1, 0), (-1, 0))
 
 
 def _askable(side: int, other_side: int, answer: bool) -> tuple[tuple[bool, int], ...]:
-    """All questions with this answer about two neighbours of a spot: whether the two are swapped, and the side in question."""
+    """All questions with this answer about two neighbours of a spot: whether they are swapped, and the side."""
     (x, y), (other_x, other_y) = _STEPS[side], _STEPS[other_side]
     across, up = x - other_x, y - other_y
     return tuple(
