@@ -55,7 +55,7 @@ def find_model(name: str | Path) -> Path:
     if Path(str(name)).name == str(name) and ready.is_file():
         return ready
     names = ", ".join(model.name for model in ready_models()) or "none"
-    raise InputError(f"{name}: no such file or folder, and no ready model of that name (choose from {names})")
+    raise InputError(f"{name}: no such file or folder, and no ready model of that name (available: {names})")
 
 
 def _card(path: Path) -> dict[str, Any]:
