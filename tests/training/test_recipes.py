@@ -68,7 +68,7 @@ def test_adam_depends_on_size_alone() -> None:
 
 
 def test_wrong_settings() -> None:
-    with pytest.raises(InputError, match="no recipe 'orignal'; there are original, paper, adam"):
+    with pytest.raises(InputError, match="no recipe 'orignal'; choose from original, paper, adam"):
         family("orignal")
     with pytest.raises(InputError, match=r"^batch must be a whole number from 1 to 100000, not 0$"):
         Recipe(batch=0)

@@ -104,7 +104,7 @@ def test_interrupted_and_resumed(parts: Parts, tmp_path: Path, stop_at: int, rec
 def test_state_of_another_training_is_refused(parts: Parts, tmp_path: Path) -> None:
     first = make(parts, tmp_path)
     first.train(lambda run: setattr(run, "stop_requested", True))
-    with pytest.raises(InputError, match="other settings or data"):
+    with pytest.raises(InputError, match="different settings or data"):
         make(parts, tmp_path, replace(RECIPE, batch=16)).resume()
 
 

@@ -38,7 +38,7 @@ def test_suffixes_are_for_dialogs() -> None:
 def test_wrong_names(name: str) -> None:
     with pytest.raises(InputError, match="no network"):
         setup(name, kind="dialogs")
-    with pytest.raises(InputError, match="no recipe 'bets'; there are original, paper, adam, best"):
+    with pytest.raises(InputError, match="no recipe 'bets'; choose from original, paper, adam, best"):
         setup("2r", "bets")
 
 
@@ -63,7 +63,7 @@ def test_a_family_changes_what_a_network_has() -> None:
     assert setup("2r", "paper", kind="dialogs").task == DialogOptions(memory=0)
 
 
-@pytest.mark.parametrize("recipe", FAMILIES)
+@pytest.mark.parametrize("recipe", [name for name in FAMILIES if name != "best"])
 @pytest.mark.parametrize("questions", [10, 4999, 5000, 10_000])
 @pytest.mark.parametrize("kind", ["stories", "dialogs"])
 def test_a_family_knows_size_and_kind(recipe: str, questions: int, kind: str) -> None:
@@ -89,7 +89,7 @@ def test_single_settings_win() -> None:
         ("gru", "stories", "tied", "^tied has no effect on network gru$"),
         ("2r", "dialogs", "reads", "^reads has no effect on network 2r$"),
         ("gru", "stories", "forget_bias", "^forget_bias has no effect on network gru$"),
-        ("2r", "stories", "epochs", "^no setting 'epochs'; there are .*max_epochs"),
+        ("2r", "stories", "epochs", "^no setting 'epochs'; choose from .*max_epochs"),
     ],
 )
 def test_settings_without_effect_are_errors(network: str, kind: str, setting: str, message: str) -> None:

@@ -22,7 +22,7 @@ _ENDINGS = ("svg", "png", "pdf")
 
 
 def check_picture(path: Path) -> None:
-    """Say before hours of measuring what would keep the picture from being drawn."""
+    """Report anything that would prevent drawing the picture before hours of measuring."""
     if path.suffix.lower().removeprefix(".") not in _ENDINGS:
         raise InputError(f"{path}: pictures end in .svg, .png or .pdf")
     try:
@@ -32,7 +32,7 @@ def check_picture(path: Path) -> None:
 
 
 def draw_recurrence(part: Recurrence, path: Path) -> None:
-    """Draw times our time at every size, forward and backward with the most threads, one line a contender."""
+    """Draw times our time at every size, forward and backward with the most threads, one line per contender."""
     check_picture(path)
     import matplotlib
     from matplotlib.backends.backend_svg import FigureCanvasSVG  # noqa: F401

@@ -43,10 +43,10 @@ RECIPE: Mapping[str, Any] = {
     "patience": 40,
     "solved_epochs": 10,
 }
-"""The clipping of Franke et al.; Adam, and a larger learning rate, where they take RMSProp for far longer."""
+"""The gradient clipping of Franke et al., but Adam with a larger learning rate; they train far longer with RMSProp."""
 
 _LEAST = 1e-6
-"""Keeps norms and usages away from zero, where their gradients have no value."""
+"""Keeps norms and usages away from zero, where their gradients are undefined."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,11 +64,11 @@ class DNCConfig:
     heads: Annotated[int, Between(1, 64)] = 2
     """Read heads R."""
     links: bool = True
-    """Temporal links: heads may move to what was written after, or before, what they read last."""
+    """Temporal links: heads may move to the row written after, or before, the one they read last."""
     normalised: bool = False
-    """Layer normalisation of what the controller tells the memory."""
+    """Layer normalisation of the controller's interface to the memory."""
     bypass_dropout: Annotated[float, Between(0, 0.95)] = 0.0
-    """Share of the controller's own part of the output that is left out in training, so that memory is used."""
+    """Dropout rate of the controller's direct contribution to the output, so that the memory is used."""
 
     def __post_init__(self) -> None:
         check(self)
@@ -87,7 +87,7 @@ class _Memory(NamedTuple):
 
     rows: Float[Tensor, "restart batch slot width"]
     shrinking: Float[Tensor, "restart batch 1 slot"]
-    """1 over the length of each row, needed for the reading of this step and the writing of the next."""
+    """1 over the norm of each row, needed for reading in this step and writing in the next."""
     usage: Float[Tensor, "restart batch slot"]
     writing: Float[Tensor, "restart batch slot"]
     """The last write weighting w^w."""
@@ -95,7 +95,7 @@ class _Memory(NamedTuple):
     """The last read weightings w^r."""
     precedence: Float[Tensor, "restart batch slot"]
     links: Float[Tensor, "restart batch slot slot"]
-    """How much row i was written right after row j."""
+    """The degree to which row i was written right after row j."""
 
 
 @register("dnc", DNCConfig, "the Differentiable Neural Computer: an LSTM with a memory, word by word", recipe=RECIPE)
@@ -123,7 +123,7 @@ class DifferentiableNeuralComputer(StackedNetwork):
         self.declare("input_weight", (config.word_dimension, 4 * d), glorot(inputs, d))
         self.declare("state_weight", (reads + d, 4 * d), glorot(inputs, d))
         self.declare("bias", (4 * d,), zeros, decay_uses=0)
-        # Keys and strengths of the writing head and the reading heads, write and erase vector, gates, read modes.
+        # Keys and strengths of the write head and the read heads, write and erase vectors, gates, read modes.
         keys = 1 + config.heads
         self._sizes = [keys * config.width, keys, config.width, config.width, config.heads, 1, 1]
         if config.links:
@@ -135,11 +135,11 @@ class DifferentiableNeuralComputer(StackedNetwork):
         self.head = build_head(head, vocabulary, self, d + reads)
 
     def scores(self, batch: Batch) -> Float[Tensor, "restart batch answer"]:
-        """Scores of every answer."""
+        """The score of every answer."""
         return self.head.scores(self, self.read(batch), batch)
 
     def losses(self, batch: Batch) -> Float[Tensor, "restart batch"]:
-        """Cross entropy of every right answer."""
+        """The cross-entropy of every correct answer."""
         return self.head.losses(self, self.read(batch), batch)
 
     def read(self, batch: Batch) -> Float[Tensor, "restart batch out"]:
@@ -150,7 +150,7 @@ class DifferentiableNeuralComputer(StackedNetwork):
         order = lengths.argsort(descending=True, stable=True)
         reading = (lengths.unsqueeze(1) > torch.arange(words.shape[1])).sum(0).tolist()
         x = look_up(self.embedding, words[order])
-        # What depends on the words alone is one product for all steps.
+        # The part that depends only on the words is one product for all steps.
         projected = torch.baddbmm(self.bias.unsqueeze(1), x.flatten(1, 2), self.input_weight)
         steps = projected.view(*x.shape[:3], 4 * d).unbind(2)
         state = _State(x.new_zeros(*x.shape[:2], d), x.new_zeros(*x.shape[:2], self.state_weight.shape[1]))
@@ -249,12 +249,12 @@ def _by_content(
     shrinking: Float[Tensor, "restart batch 1 slot"],
     keys: Float[Tensor, "restart batch head width"],
 ) -> Float[Tensor, "restart batch head slot"]:
-    """C(M, k, β)[i] ∝ exp(β cos(k, M[i])), the keys made long by their strength."""
+    """C(M, k, β)[i] ∝ exp(β cos(k, M[i])), the keys scaled by their strength."""
     return ((keys @ rows.transpose(2, 3)) * shrinking).softmax(3)
 
 
 def _allocation(usage: Float[Tensor, "restart batch slot"]) -> Float[Tensor, "restart batch slot"]:
-    """a[φ_j] = (1 - u[φ_j]) Π_{i<j} u[φ_i], φ the slots from the freest to the fullest."""
+    """a[φ_j] = (1 - u[φ_j]) Π_{i<j} u[φ_i], with φ the rows sorted from least to most used."""
     ordered, order = (_LEAST + (1 - _LEAST) * usage).sort(dim=2, stable=True)
     before = functional.pad(ordered.cumprod(2)[:, :, :-1], (1, 0), value=1.0)
     return torch.zeros_like(usage).scatter(2, order, (1 - ordered) * before)
