@@ -8,6 +8,7 @@ import unicodedata
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -40,7 +41,7 @@ PROSE = "In the beginning was the Word, and nobody knew what to make of it."
 @pytest.fixture(scope="module")
 def model() -> StoryModel:
     """Knows which words may stand for each other, and is nearly always right."""
-    changes = {"restarts": 1, "max_epochs": 10, "copies": 10, "learning_rate": 0.02}
+    changes: dict[str, Any] = {"restarts": 1, "max_epochs": 10, "copies": 10, "learning_rate": 0.02}
     trained = train(generate(1, 200), recipe="best", network="2r20", progress=False, **changes)
     assert isinstance(trained, StoryModel)
     return trained
@@ -143,7 +144,8 @@ def test_what_cannot_be_read_does_not_matter(model: StoryModel, seed: int, count
         words = ["".join(rng.choices("bdfgklmnprst", k=4)) for _ in range(rng.randint(2, 9))]
         noisy.insert(rng.randint(0, len(noisy)), rng.choice([PROSE, f"{' '.join(words)}."]))
     answer = model.answer(noisy, last.text)
-    assert (answer.text, answer.confidence) == (expected.text, pytest.approx(expected.confidence, abs=1e-4))
+    assert answer.text == expected.text
+    assert answer.confidence == pytest.approx(expected.confidence, abs=1e-4)
     assert len(answer.left_out) == count and answer.told == last.after + count
     assert all(one < other for one, other in pairwise(answer.left_out))
 
