@@ -18,6 +18,8 @@ __all__ = ["Said", "Session"]
 
 _MOST_IN_A_ROW = 8
 """The system never speaks more often than this without waiting for the user."""
+_UNSURE = 0.5
+"""Below this probability the user is told that the response may miss the point."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,14 +54,20 @@ class Session:
             return
         if self._greets_whatever_is_said(heard.text):
             yield self._record(SILENCE, self._respond(SILENCE))
-        for _ in range(_MOST_IN_A_ROW):
+        for turn in range(_MOST_IN_A_ROW):
             response = self._respond(text)
-            if text == SILENCE and self._offered_before(response.text):
+            if turn and text == SILENCE and self._offered_before(response.text):
                 yield Said(None, advice=("that was the last one that fits", *self._changes(self._last_call())))
                 return
             wished = self._wished_before(text, response.text)
             said = self._record(text, response)
-            yield replace(said, advice=(f"you said {wished}",)) if wished else said
+            if wished:
+                said = replace(said, advice=(f"you said {wished}",))
+            elif text != SILENCE and response.confidence < _UNSURE:
+                said = replace(
+                    said, advice=(*said.advice, "not sure what you meant: say it otherwise if this is wrong")
+                )
+            yield said
             if not wished and not self.model.task.goes_on_after(response.text, rows=bool(said.rows)):
                 return
             text = wished or SILENCE

@@ -145,8 +145,8 @@ def test_another_story_and_unknown_words(page: Page) -> None:
 
 
 def test_story_text_stays_text(page: Page) -> None:
-    evil = "<img src=x onerror=alert(1)>"
-    tell(page, "Mary went to the garden.", evil, question=f"Where is Mary? {evil}")
+    evil = "Mary went to the garden <img>"
+    tell(page, "Mary went to the garden.", evil, "<img src=x onerror=alert(1)>", question=f"Where is Mary? {evil}")
     expect(page.locator("#now")).to_contain_text("<img")
     assert page.locator("main img").count() == 0
 

@@ -102,7 +102,8 @@ def test_train_result(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Non
     assert result["test_errors"] == {"answer": {"1": result["test_error"]}}
     assert result["network"] == "2r8"
     assert result["settings"]["network"]["dimension"] == 8
-    assert result["settings"]["task"] == {"kind": "stories", "memory": 50, "vocabulary": "train"}
+    task = {"kind": "stories", "memory": 50, "vocabulary": "train", "writing": "any", "symmetries": False}
+    assert result["settings"]["task"] == task
     assert result["settings"]["recipe"]["max_epochs"] == 4
     assert len(result["restarts"]) == 2
     stored = json.loads((tmp_path / "run" / "result.json").read_text())

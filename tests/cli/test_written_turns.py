@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import io
+from itertools import product
+
 import pytest
 from written_turns import FIRST, NOTHING_FITS, SECOND, Written
 
 from query_reduction import load
+from query_reduction.cli import main
 from query_reduction.conversation import Said, Session
-from query_reduction.data.knowledge import KnowledgeBase
+from query_reduction.data.knowledge import NO_RESULT, KnowledgeBase
 from query_reduction.model import DialogModel
 
+CUISINES = ("british", "french", "indian", "italian", "spanish")
+CITIES = ("bombay", "london", "madrid", "paris", "rome")
+NUMBERS = ("two", "four", "six", "eight")
+PRICES = ("cheap", "moderate", "expensive")
 UPDATE = "anything else to update"
 OFFER = "what do you think of this option: "
 
@@ -50,7 +58,9 @@ def test_nearly_all_dialogs_end_in_the_right_booking(model: DialogModel) -> None
         booked, said = hold(model, written)
         if booked != written.place:
             wrong.append((written.turns, written.place, booked))
-            assert any(one.advice for one in said), "what is not booked must at least end in advice"
+            assert any(one.advice for one in said), (
+                "where it goes wrong, it must have said that it is not sure or that nothing fits"
+            )
     assert len(wrong) <= 0.05 * len(FIRST + SECOND), wrong
 
 
@@ -59,3 +69,64 @@ def test_what_to_change_is_said_when_nothing_fits(model: DialogModel, written: W
     booked, said = hold(model, written)
     assert not booked
     assert any("what you could change" in line for line in said[-1].advice)
+
+
+def test_every_wish_that_nothing_fits_has_a_way_out(model: DialogModel) -> None:
+    """The change that is advised first leads to an offer."""
+    knowledge = KnowledgeBase(model.task.known_rows())
+    met = model.with_knowledge(knowledge.rows)
+    nothing = [wishes for wishes in product(CUISINES, CITIES, NUMBERS, PRICES) if is_empty(knowledge, wishes)]
+    assert len(nothing) > 50
+    for cuisine, city, number, price in nothing[::8]:
+        session = Session(met, knowledge)
+        said = list(session.say(f"Hello, a table for {number} in {city} please, {cuisine} food, {price}."))
+        assert said[-1].advice[0] == f"nothing fits {cuisine}, {city}, {number}, {price}"
+        relation, values = next(iter(knowledge.other_values(f"api_call {cuisine} {city} {number} {price}").items()))
+        assert f"{relation.removeprefix('r_')}: {values[0]}" in said[-1].advice[1]
+        said = list(session.say(f"{values[0].capitalize()}, then."))
+        if UPDATE in session.sentences[-1]:
+            said = list(session.say("No."))
+        assert said[-1].response is not None and said[-1].response.text.startswith(OFFER)
+
+
+def is_empty(knowledge: KnowledgeBase, wishes: tuple[str, ...]) -> bool:
+    return knowledge.query(f"api_call {' '.join(wishes)}") == [NO_RESULT]
+
+
+def test_a_refused_sole_option_is_not_offered_again(model: DialogModel) -> None:
+    _, said = hold(model, NOTHING_FITS[-1])
+    offers = [one.response.text for one in said if one.response and one.response.text.startswith(OFFER)]
+    assert len(offers) == len(set(offers)) == 1
+    assert said[-1].advice[0] == "that was the last one that fits"
+
+
+def test_what_is_not_understood_is_no_turn(model: DialogModel) -> None:
+    session = Session(model, KnowledgeBase())
+    (said,) = session.say("Bonjour, Zürich 漢字!")
+    assert said.response is None and said.advice[0].startswith("not understood: Bonjour, Zürich, 漢字")
+    assert session.questions == []
+
+
+def test_the_conversation_is_kept_as_it_was_held(model: DialogModel) -> None:
+    session = Session(model, KnowledgeBase())
+    assert [one.response.text for one in session.say("Hello!") if one.response] == [
+        "hello what can i help you with today"
+    ]
+    list(session.say("In Paris, for 4."))
+    assert [turn.text for turn in session.questions][:2] == ["Hello!", "In Paris, for 4."]
+    assert "In Paris, for 4.\t" in session.as_text()
+
+
+@pytest.mark.parametrize("ending", ["quit", "exit", "Bye!", "/quit"])
+def test_words_that_end_a_chat(
+    ending: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO(f"hi\n{ending}\nhello\n"))
+    assert main(["chat", "dialog", "--json"]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 1
+
+
+def test_advice_is_printed(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO("Hi, french food in paris for 4, cheap\n"))
+    assert main(["chat", "dialog"]) == 0
+    assert "what you could change: price: moderate" in capsys.readouterr().out

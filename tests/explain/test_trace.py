@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from small_model import QUESTION, STORY, make_model
 
+from query_reduction.explain.columns import word_columns
+from query_reduction.explain.html import page
+from query_reduction.explain.trace import LEAST_TRUST
 from query_reduction.model import StoryModel
 
 
@@ -80,3 +84,21 @@ def test_json_round_trip(model: StoryModel, tmp_path: Path) -> None:
     assert "reduced" not in trace.as_json()["layers"][0]
     vector = make_model("2rv8").explain(STORY, QUESTION).as_json(vectors=True)
     assert np.array(vector["layers"][0]["units"]["reset_backward"]).shape == (4, 8)
+
+
+def test_words_that_would_mislead_are_not_shown() -> None:
+    trace = make_model().explain(STORY, QUESTION)
+    layer = tuple("Where is Mary" for _ in trace.sentences)
+    trust = tuple(LEAST_TRUST + (0.05 if place % 2 else -0.05) for place in range(len(layer)))
+    spoken = replace(
+        trace,
+        queries_in_words=(layer,),
+        so_far_in_words=(layer,),
+        queries_trust=(trust,),
+        so_far_trust=(tuple(0.0 for _ in layer),),
+    )
+    so_far, whole = (texts for _, texts in word_columns(spoken))
+    assert set(so_far) == {""}
+    assert whole == tuple("Where is Mary (75%)" if place % 2 else "" for place in range(len(layer)))
+    assert spoken.as_json()["queries_trust"] == [[pytest.approx(value) for value in trust]]
+    assert "Where is Mary (75%)" in page(spoken)

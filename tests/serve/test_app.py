@@ -263,3 +263,30 @@ def test_a_network_without_gates_answers_but_is_not_explained() -> None:
     refused = request(gru, "POST", "/api/trace", json=ASKED)
     assert refused.status_code == 422
     assert "nothing to show" in refused.json()["error"]["message"]
+
+
+def test_texts_are_split_and_what_was_not_read_is_said(reader: StoryModel) -> None:
+    asked = ASKED | {"sentences": ["Mary got the milk. Mary went to the garden.", "Blorp frimmed zat."]}
+    answer = request(reader, "POST", "/api/answer", json=asked).json()
+    assert (answer["told"], answer["left_out"], answer["skipped"], answer["read_as"]) == (3, [2], 0, [])
+    trace = request(reader, "POST", "/api/trace", json=asked).json()
+    assert trace["story"] == [*STORY, "Blorp frimmed zat."]
+    assert (trace["sentences"], trace["positions"], trace["left_out"]) == (STORY, [0, 1], [2])
+    assert trace["notes"] == answer["notes"] and trace["notes"][-1] == "1 sentence could not be read and was left out"
+    assert (trace["answer"], trace["guess"]) == (answer["answer"], False)
+    long = request(reader, "POST", "/api/answer", json=ASKED | {"sentences": STORY * 100}).json()
+    assert long["notes"] == ["read the last 50 of 200 sentences: the model was trained to read no more"]
+
+
+def test_limits_hold_for_sentences_after_splitting(reader: StoryModel) -> None:
+    text = " ".join(["Mary got the milk."] * 30)
+    limits = Limits(sentences=30, characters=30)
+    assert request(reader, "POST", "/api/answer", limits=limits, json=ASKED | {"sentences": [text]}).status_code == 200
+    refused = request(reader, "POST", "/api/answer", limits=limits, json=ASKED | {"sentences": [text, text]})
+    assert refused.status_code == 422 and "30 sentences" in refused.json()["error"]["message"]
+
+
+def test_advice_reaches_the_page(dialog_reader: DialogModel) -> None:
+    response = request(dialog_reader, "POST", "/api/chat", json={"model": "task2", "text": "Bonjour, Zürich!"}).json()
+    assert response["said"] == response["turns"] == []
+    assert response["advice"] == ["not understood: Bonjour, Zürich; please say it otherwise"]

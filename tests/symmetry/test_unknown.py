@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from query_reduction.data.stories import Question, Story
 from query_reduction.data.vocabulary import Vocabulary
 from query_reduction.symmetry import Symmetries, read_unknown
 from query_reduction.symmetry.contexts import find_contexts
@@ -25,10 +26,11 @@ def test_new_names_stand_in_for_unused_ones_and_are_named_back(known: tuple[Symm
     read = read_unknown(
         symmetries, ["Zelda went to the attic.", "Mary went back to the living room."], "Where is Zelda?", words
     )
-    assert read.sentences == ("John went to the bathroom.", "Mary went back to the bedroom.")
+    assert read.sentences == ("John went to the bedroom.", "Mary went back to the bathroom.")
     assert read.question == "Where is John?"
-    assert read.name_back("bathroom") == "attic"
-    assert read.name_back("bedroom,kitchen") == "living room,kitchen"
+    assert read.name_back("bedroom") == "attic"
+    assert read.name_back("bathroom,kitchen") == "living room,kitchen"
+    assert read.in_known_names("Living Room,kitchen,attic") == "bathroom,kitchen,bedroom"
     assert read.unplaced == ()
 
 
@@ -43,7 +45,24 @@ def test_names_run_out(known: tuple[Symmetries, tuple[str, ...]]) -> None:
     symmetries, words = known
     told = [f"{who} went to the kitchen." for who in ("Ann", "Bob", "Cleo", "Dora", "Emil")]
     read = read_unknown(symmetries, told, "Where is Emil?", words)
-    assert read.unplaced == ("emil",) and len(read.names) == 4
+    assert read.unplaced == read.crowded == ("ann",) and len(read.names) == 4, "the one asked about comes first"
+
+
+def test_part_of_a_known_name_is_no_known_word() -> None:
+    """ "pallet 3" is a name; "pallet 7" is another one, not the word 7 after a known one."""
+    stories = [
+        Story((f"{who} moved the pallet {number}.",), (Question(f"Who moved the pallet {number}?", who, 1),))
+        for who in ("Ann", "Bob", "Cid")
+        for number in (1, 2, 3)
+        for _ in range(3)
+    ]
+    units = Units(frozenset({("pallet", "1"), ("pallet", "2"), ("pallet", "3")}))
+    kinds = (("ann", "bob", "cid"), ("pallet 1", "pallet 2", "pallet 3"))
+    symmetries = Symmetries(kinds, units=units, contexts=find_contexts(stories, units, kinds))
+    words = Vocabulary.from_stories(stories, phrases=units.phrases).words
+    read = read_unknown(symmetries, ["Zoe\u0308 moved the pallet 7."], "Who moved the pallet 7?", words)
+    assert read.unplaced == () and sorted(read.names.values()) == ["Zoë", "pallet 7"]
+    assert read.sentences == ("Ann moved the pallet 1.",)
 
 
 def test_known_words_stay(known: tuple[Symmetries, tuple[str, ...]]) -> None:

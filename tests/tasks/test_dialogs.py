@@ -20,8 +20,11 @@ from query_reduction.data.lines import Problem
 from query_reduction.data.readers import read_file
 from query_reduction.data.stories import Question, Story
 from query_reduction.errors import InputError
-from query_reduction.tasks.dialogs import DialogParts
+from query_reduction.model import DialogModel
+from query_reduction.networks.registry import build_network, resolve
+from query_reduction.tasks.dialogs import DialogOptions, DialogParts
 from query_reduction.tasks.sources import load_parts
+from query_reduction.training.checkpoint import SavedModel
 
 REAL = Path(__file__).parents[3] / "shared" / "data" / "dialog"
 
@@ -161,3 +164,21 @@ def test_the_published_folder_in_parts() -> None:
     assert (len(six.candidates), six.knowledge, six.unseen) == (2407, (), [])
     with pytest.raises(InputError, match="no dialog task 7"):
         load_parts(str(REAL), "7")
+
+
+def test_own_dialogs_are_understood_however_they_are_written() -> None:
+    """Punctuation, capitals and Unicode forms matter neither with what was trained on nor with what is said."""
+    turns = [("Hello there!", "Hi, your order number?"), ("It's no. 17, Zoë speaking.", "Thank you."), ("Bye.", "Bye!")]
+    sentences = tuple(text for turn in turns for text in turn)
+    questions = tuple(Question(said, answer, 2 * place) for place, (said, answer) in enumerate(turns))
+    task = DialogParts("own", [Story(sentences, questions)]).learn(DialogOptions(), [])
+    network = build_network(resolve("2r8"), task.vocabulary, task.head)
+    model = DialogModel(SavedModel(resolve("2r8"), task, network.state_dict()), task)
+    for said, *others in (
+        ("Hello there!", "hello there", "HELLO, THERE"),
+        ("It's no. 17, Zoë speaking.", "its no 17 ZOE\u0308 speaking", "It’s no. 17 — Zoë speaking!"),
+    ):
+        expected = model.respond([], said)
+        assert expected.unknown_words == ()
+        assert [model.respond([], other) for other in others] == [expected] * len(others)
+    assert model.respond([], "Hello Zaphod").unknown_words == ("Zaphod",)

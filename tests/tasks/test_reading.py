@@ -150,6 +150,27 @@ def test_what_cannot_be_read_does_not_matter(model: StoryModel, seed: int, count
     assert all(one < other for one, other in pairwise(answer.left_out))
 
 
+@pytest.mark.parametrize(
+    ("sentence", "readable"),
+    [
+        ("Mary went quickly to the garden.", True),
+        ("Mary blorped the zat frimming in the garden.", False),
+        ("Mary blorped.", True),
+        ("Blorp to the zat.", False),
+    ],
+)
+def test_how_much_must_be_known(model: StoryModel, sentence: str, readable: bool) -> None:
+    answer = model.answer(["Mary went to the office.", sentence], "Where is Mary?")
+    assert answer.left_out == (() if readable else (1,))
+
+
+def test_names_in_sentences_that_are_left_out_are_free(model: StoryModel) -> None:
+    noise = "Blorp zat Mary frim John gleb Sandra vrop Daniel."
+    answer = model.answer([noise, "Zoë went to the garden.", noise], "Where is Zoë?")
+    assert answer.left_out == (0, 2) and [name for name, _ in answer.read_as] == ["Zoë"]
+    assert answer.text == "garden"
+
+
 def test_a_story_of_unknown_words_only_is_a_guess(model: StoryModel) -> None:
     answer = model.answer("Blorp frimmed zat.", "Where is Mary?")
     assert answer.guess and "no sentence could be read: the answer is a guess" in answer.notes()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated
@@ -88,7 +89,8 @@ class Chat:
 
 def _next_line() -> str | None:
     try:
-        return input("you: ").strip()
+        # What is piped in needs no prompt, and what is piped out must hold nothing but responses.
+        return input("you: " if sys.stdin.isatty() else "").strip()
     except EOFError:
         return None
     except UnicodeDecodeError:

@@ -38,12 +38,12 @@ def fragment(trace: Trace) -> str:
     parts = [f'<style>{style}</style>\n<section class="qrn-trace">\n', _head(trace)]
     positions = range(len(trace.sentences))
     if len(trace.sentences) <= _SHORT_STORY:
-        parts.append(_table(trace, positions))
+        parts.append(_table(trace, positions, whole=True))
     else:
         parts.append(f"<h2>The {_MOST_SHOWN} sentences that contributed most</h2>\n")
         parts.append(_table(trace, trace.ranking()[:_MOST_SHOWN]))
         parts.append(f"<details><summary>All {len(trace.sentences)} sentences, in story order</summary>\n")
-        parts.append(_table(trace, positions))
+        parts.append(_table(trace, positions, whole=True))
         parts.append("</details>\n")
     parts.append("</section>\n")
     return "".join(parts)
@@ -58,13 +58,11 @@ def _head(trace: Trace) -> str:
     if others:
         lines.append(f'<p class="note">then {others}</p>\n')
     lines += [f'<p class="note">{escape(note)}</p>\n' for note in trace.notes()]
-    if trace.left_out:
-        listed = "".join(f"<li>{escape(trace.story[place])}</li>\n" for place in trace.left_out)
-        lines.append(f'<details class="note"><summary>left out</summary>\n<ul>\n{listed}</ul></details>\n')
     return "".join(lines)
 
 
-def _table(trace: Trace, positions: Iterable[int]) -> str:
+def _table(trace: Trace, positions: Iterable[int], *, whole: bool = False) -> str:
+    """The sentences at these places among those read; of the whole story also those that were left out, greyed."""
     columns = gate_columns(trace)
     spoken = word_columns(trace)
     shares = trace.shares().tolist()
@@ -78,7 +76,7 @@ def _table(trace: Trace, positions: Iterable[int]) -> str:
         "</tr></thead>\n<tbody>\n",
     ]
     values = [column.values.tolist() for column in columns]
-    rows = []
+    rows: dict[int, str] = {}
     for row in positions:
         width = 100 * shares[row] / highest
         cells = [
@@ -90,8 +88,18 @@ def _table(trace: Trace, positions: Iterable[int]) -> str:
             f'<td class="ending">{_ending(trace.ending_here[row])}</td>' if trace.ending_here else "",
             "</tr>\n",
         ]
-        rows.append("".join(cells))
-    return "".join([*head, *rows, "</tbody></table></div>\n"])
+        rows[trace.positions[row]] = "".join(cells)
+    if whole:
+        rows |= {place: _left_out(place + 1, trace.story[place]) for place in trace.left_out}
+        rows = dict(sorted(rows.items()))
+    return "".join([*head, *rows.values(), "</tbody></table></div>\n"])
+
+
+def _left_out(number: int, sentence: str) -> str:
+    return (
+        f'<tr class="unread" title="could not be read and was left out"><td class="number">{number}</td>'
+        f'<td class="sentence">{escape(sentence)}</td></tr>\n'
+    )
 
 
 def _heading(column: GateColumn) -> str:

@@ -40,13 +40,14 @@ _BATCH = 128
 
 @torch.inference_mode()
 def score_explanations(network: StackedNetwork, task: StoryTask, stories: Sequence[Story]) -> dict[str, dict[str, Any]]:
-    """By task: the number of questions with known facts, and the figures of every ranking."""
-    stories = task.as_read(stories)
-    encoded = task.encode(stories)
-    asked = [(story.task, question) for story in stories for question in story.questions]
-    sentences = [story.sentences for story in stories for _ in story.questions]
+    """By task: how many questions have known facts, and the figures of the model, of chance and of recency."""
+    supports = [question.support for story in stories for question in story.questions]
+    read_stories = task.as_read(stories)
+    encoded = task.encode(read_stories)
+    asked = [(story.task, question) for story in read_stories for question in story.questions]
+    sentences = [story.sentences for story in read_stories for _ in story.questions]
     rows: dict[str, list[NDArray[np.float64]]] = {}
-    for chosen, batch in encoded.batches(_BATCH, np.flatnonzero([bool(question.support) for _, question in asked])):
+    for chosen, batch in encoded.batches(_BATCH, np.flatnonzero([bool(support) for support in supports])):
         trace = network.trace(batch)
         if trace is None:
             raise InputError("this network has nothing to score: it has neither gates nor attention")
@@ -56,7 +57,7 @@ def score_explanations(network: StackedNetwork, task: StoryTask, stories: Sequen
             read = int(batch.lengths[row])
             skipped = question.after - read
             facts = {fact - skipped for fact in question.support if fact >= skipped}
-            total = len(set(question.support))
+            total = len(set(supports[number]))
             told = [_words(sentence) for sentence in sentences[number][skipped : question.after]]
             found = (
                 score_ranking(np.argsort(-shares[row, :read], kind="stable").tolist(), facts, total),

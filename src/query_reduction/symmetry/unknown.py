@@ -86,15 +86,18 @@ class NameReader:
         self._apart = lru_cache(_TEXTS_KEPT)(self._take_apart)
 
     def read(self, sentences: Sequence[str], question: str) -> KnownReading:
-        """Replace unknown names by unused known ones of the kind whose contexts they fill."""
+        """Replace unknown names by unused known ones of the kind whose contexts they fill.
+
+        Where there are too few, those come first that the question asks about, and then those told last.
+        """
         texts = [*(self._apart(text, "sentence") for text in sentences), self._apart(question, "question")]
         fitting: dict[str, frozenset[int] | None] = {}
         written: dict[str, str] = {}
         used: set[str] = set()
-        for apart in texts:
+        for apart in reversed(texts):
             used.update(apart.units)
-            for run in apart.runs:
-                written.setdefault(run.name, apart.text[run.start : run.end])
+            for run in reversed(apart.runs):
+                written[run.name] = apart.text[run.start : run.end]
                 fits = fitting.setdefault(run.name, None)
                 # A sentence of an unknown form says nothing about its words.
                 if run.kinds:
@@ -115,8 +118,8 @@ class NameReader:
         return KnownReading(
             tuple(replaced[:-1]),
             replaced[-1],
-            {plain(unit): written[name] for name, unit in chosen.items()},
-            tuple(name for name in fitting if name not in chosen),
+            {plain(unit): written[name] for name, unit in reversed(chosen.items())},
+            tuple(name for name in reversed(fitting) if name not in chosen),
             tuple(crowded),
         )
 

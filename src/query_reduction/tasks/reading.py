@@ -95,23 +95,28 @@ class Understood(Reading):
     """All sentences, as they were written."""
     asked: str
     """The question, as it was written."""
-    positions: tuple[int, ...]
-    """Which sentences the network reads."""
+    kept: tuple[int, ...]
+    """Positions of the sentences that can be read."""
     sentences: tuple[str, ...]
-    """Those, as it reads them."""
+    """Those, as the network reads them."""
     question: str
     """The question, as it reads it."""
     names: KnownReading | None = None
 
     def as_story(self, question: Question | None = None) -> Story:
-        """What the network reads, with the answer and the facts of ``question`` where they are known."""
+        """All that can be read, with the answer and the facts of ``question`` where they are known."""
         answer = question.answer if question else ""
         support = question.support if question else ()
-        place = {position: number for number, position in enumerate(self.positions)}
+        place = {position: number for number, position in enumerate(self.kept)}
         facts = tuple(place[fact] for fact in support if fact in place)
         if self.names is not None:
             answer = self.names.in_known_names(answer)
         return Story(self.sentences, (Question(self.question, answer, len(self.sentences), facts),))
+
+    @property
+    def positions(self) -> tuple[int, ...]:
+        """Positions of the sentences within memory: those that are read."""
+        return self.kept[self.skipped :]
 
     def name_back(self, answer: str) -> str:
         """An answer of the network in the names of the story."""
@@ -144,29 +149,27 @@ class Reader:
         taken = named.crowded if named else ()
         texts = dict(enumerate(named.sentences if named else story))
         kept = [place for place, text in texts.items() if self._readable(text, known=taken)]
-        guess = bool(story) and not kept
-        kept = kept or list(texts)
-        read = kept[-self.memory :] if self.memory else kept
-        if named and self.names:
-            # Again: sentences that are not read may have taken names that others need.
-            named = self.names.read([story[place] for place in read], question)
-            texts = dict(zip(read, named.sentences, strict=True))
-            dropped = {place for place in read if not self._readable(texts[place])}
-            if guess or len(dropped) == len(read):
-                guess, dropped = bool(story), set()
-            kept, read = ([place for place in places if place not in dropped] for places in (kept, read))
+        if named and self.names and len(kept) < len(story):
+            # Once more: sentences that are not read may have taken names that others need.
+            named = self.names.read([story[place] for place in kept], question)
+            texts = dict(zip(kept, named.sentences, strict=True))
+        if named:
+            kept = [place for place in kept if self._readable(texts[place])]
             unknown = _still_unknown(unknown, named)
+        guess = bool(story) and not kept
+        if guess:
+            kept, texts = list(range(len(story))), dict(enumerate(story))
         return Understood(
             told=len(story),
-            skipped=len(kept) - len(read),
+            skipped=max(0, len(kept) - self.memory) if self.memory else 0,
             left_out=tuple(sorted(set(range(len(story))).difference(kept))),
             read_as=self._read_as(named),
             unknown_words=tuple(unknown),
             guess=guess,
             story=story,
             asked=question,
-            positions=tuple(read),
-            sentences=tuple(texts[place] for place in read),
+            kept=tuple(kept),
+            sentences=tuple(texts[place] for place in kept),
             question=named.question if named else question,
             names=named,
         )

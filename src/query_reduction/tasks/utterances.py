@@ -169,7 +169,7 @@ class Hearing:
         written = piece.lower()
         bare = _EDGES.sub("", written)
         if bare.isdecimal() and len(bare) <= 2:
-            return self._number(bare)
+            return self._number(bare) or self._otherwise.get(bare)
         for form in (written, bare):
             if self._known(form):
                 return form
