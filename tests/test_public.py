@@ -16,7 +16,11 @@ from query_reduction.errors import InputError
 from query_reduction.model import StoryModel
 from query_reduction.scan import scan
 
-EXTRAS = {"accelerated_scan", "fastapi", "mambapy", "matplotlib", "ray", "starlette", "tensorboard", "uvicorn"}
+EXTRAS = {
+    *("accelerated_scan", "jax", "mambapy", "numba", "torchlpc"),
+    *("fastapi", "starlette", "uvicorn"),
+    *("matplotlib", "ray", "tensorboard"),
+}
 """What the optional extras install; nothing else may be missing."""
 MODULES = [name for _, name, _ in pkgutil.walk_packages(query_reduction.__path__, "query_reduction.")]
 

@@ -132,7 +132,7 @@ def test_weights_that_are_no_weights(model: SavedModel, path: Path, value: float
         ({"dimension": 4097}, "dimension must be a whole number from 1 to 4096, not 4097"),
         ({"forget_bias": float("nan")}, "forget_bias must be a number from -100 to 100, not nan"),
         ({"depth": 2}, "QRNConfig has no setting 'depth'"),
-        ({"network": "transformer"}, "no network 'transformer'; choose from .*gru, lstm, .*qrn"),
+        ({"network": "transformer"}, "no network 'transformer'; choose from agru"),
         ({"layers": 64, "dimension": 4096, "tied": False}, "but the settings require"),
     ],
 )
