@@ -152,7 +152,7 @@ def test_a_trial_that_keeps_dying_is_given_up(store: ResultStore, make_jobs: Mak
 
 
 def test_a_worker_with_other_code_takes_no_part() -> None:
-    with pytest.raises(InputError, match="computes something else"):
+    with pytest.raises(InputError, match="computes something different"):
         next(run_trial(Trial(small_setting(), (0,), Fingerprint((1.0, 2.0))), small_parts(), None))
 
 

@@ -78,5 +78,5 @@ def test_says_what_the_published_dialogs_say(task: int) -> None:
 
 
 def test_other_tasks_are_an_error() -> None:
-    with pytest.raises(InputError, match="no dialog task 6"):
+    with pytest.raises(InputError, match="dialog task 6 cannot be generated"):
         generate_dialogs(6, 1)
