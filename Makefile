@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test test-browser test-cluster check bench setup clean
+.PHONY: demo test test-browser test-cluster test-notebook check bench setup clean
 
 demo: $(READY)  ## generate stories, train, answer a question, show the gates
 	@$(BIN)/qrn demo
@@ -19,6 +19,10 @@ test-browser: $(READY)  ## the page, in a real browser (Debian: apt-get install 
 test-cluster: $(READY)  ## a sweep on a Ray cluster of two nodes, one of which dies
 	$(BIN)/pip install -q --disable-pip-version-check -c constraints.txt -e '.[cluster]'
 	$(BIN)/python -m pytest -m cluster
+
+test-notebook: $(READY)  ## the notebook of the documentation runs from top to bottom
+	$(BIN)/pip install -q --disable-pip-version-check -c constraints.txt -e '.[notebook]'
+	$(BIN)/python -m pytest -p no:cacheprovider --nbmake docs/first-steps.ipynb
 
 check: $(READY)  ## style, types, and that packages import downward only
 	$(BIN)/ruff check .

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs the tests of the native code under sanitizers, in a build of its own:
+# Runs the tests of the native code under sanitizers, in a separate build:
 #   kernels/asan.sh [address,undefined | thread [tests …]]
 # Needs a C++ compiler with its sanitizers and the project's .venv (or PYTHON); no cmake.
 set -eu

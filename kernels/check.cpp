@@ -7,7 +7,7 @@ namespace qrn {
 namespace {
 
 // Far beyond any sensible use, and so low that no count of rows or tasks overflows; sizes of memory are checked where
-// it is asked for.
+// it is allocated.
 constexpr int64_t kMostRestarts = 1 << 16, kMostDim = 1 << 16, kMostLayers = 1 << 10, kMostThreads = 256;
 constexpr int64_t kMostRows = INT32_MAX;  // rows of a table are numbered with 32 bits
 constexpr int64_t kMostNumbers = int64_t(1) << 46;

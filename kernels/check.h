@@ -1,4 +1,4 @@
-// What a caller may ask for: every field of a call has a range, and the sizes that follow from them are checked.
+// What a caller may request: every field of a call has a range, and the sizes that follow from them are checked.
 #pragma once
 
 #include "reader.h"
@@ -10,7 +10,7 @@ Status check(const ReaderCall& call);
 Status check(const EncoderCall& call, int64_t sentences, int64_t row, int64_t vocabulary, int64_t longest);
 Status check(const ScanCall& call);
 
-// Why this thread's last call was refused.
+// Why this thread's last call was rejected.
 const char* refusal();
 
 }  // namespace qrn

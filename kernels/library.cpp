@@ -39,7 +39,7 @@ bool runs_here(const char* variant) {
   return std::strcmp(variant, "baseline") == 0;
 }
 
-// The first that runs here, or the one asked for.
+// The first that runs here, or the one requested.
 const KernelPair* find_kernels(const char* wanted) {
 #define QRN_ADDRESS(variant) &variant::table,
   const KernelPair* const all[] = {QRN_VARIANTS(QRN_ADDRESS)};
@@ -55,7 +55,7 @@ const KernelPair*& chosen() {
 
 const Kernels& kernels(int twice) { return twice ? chosen()->twice : chosen()->single; }
 
-// Waking threads takes some ten microseconds: below so many multiplications one does it alone. The result is the same.
+// Waking threads takes some ten microseconds: below this many multiplications one does it alone. The result is the same.
 constexpr double kWorthThreads = 1e6;
 
 int64_t threads_for(double multiplications, int64_t threads) { return multiplications < kWorthThreads ? 1 : threads; }
@@ -74,7 +74,7 @@ ScanCall with_threads(const ScanCall& call) {
   return adjusted;
 }
 
-// The gradient of a word gathers rows from all over the table; of so many sentences they are still in the cache.
+// The gradient of a word gathers rows from all over the table; for this many sentences they are still in the cache.
 constexpr int64_t kSentencesAtOnce = 4096;
 
 // Runs a call that has passed its check; no exception leaves the library.
@@ -106,7 +106,7 @@ QRN_EXPORT int qrn_choose_variant(const char* name) {
   return pair != nullptr;
 }
 
-// How the interface is laid out, for a Python side from other sources to notice: its number, then sizes.
+// The layout of the interface, so that Python code from different sources notices: its number, then sizes.
 QRN_EXPORT int64_t qrn_layout(int which) {
   const int64_t layout[] = {kInterface, sizeof(Stacked), sizeof(ReaderCall), sizeof(EncoderCall), sizeof(ScanCall)};
   return which >= 0 && which < int(sizeof layout / sizeof *layout) ? layout[which] : -1;
@@ -117,7 +117,7 @@ QRN_EXPORT const char* qrn_message() { return refusal(); }
 
 QRN_EXPORT void qrn_release(void* block) { release_block(block); }
 
-// A vector of uninitialised numbers in memory that is used again when PyTorch gives it back, or null.
+// A vector of uninitialised numbers in memory that is reused when PyTorch releases it, or null.
 QRN_EXPORT DLManagedTensor* qrn_tensor(int64_t count, int twice) {
   DLManagedTensor* made = nullptr;
   guarded(kDone, nullptr, [&] {
@@ -127,7 +127,7 @@ QRN_EXPORT DLManagedTensor* qrn_tensor(int64_t count, int twice) {
   return made;
 }
 
-// With `saving`, *saved receives a block for qrn_read_backward, to be given back with qrn_release.
+// With `saving`, *saved receives a block for qrn_read_backward, to be released with qrn_release.
 QRN_EXPORT int qrn_read_forward(const ReaderCall* call, int twice, int saving, void** saved) {
   return guarded(check(*call), call->stop, [&] {
     OwnedPlan plan;

@@ -117,7 +117,7 @@ class Pool {
     std::atomic<const int32_t*> stop{nullptr};
   };
 
-  // So many workers, or as many as the system allows.
+  // This many workers, or as many as the system allows.
   int64_t grow(int64_t wanted) {
     while (workers_ < wanted) {
       const int64_t number = workers_ + 1;
@@ -185,8 +185,8 @@ Pool*& current_pool() {
   return current;
 }
 
-// A forked child has none of the workers, and a mutex that another thread held stays locked in it for ever: so a fork
-// waits until the guards are free, and the child starts a pool of its own.
+// A forked child has none of the workers, and a mutex that another thread held stays locked in it forever: so a fork
+// waits until the guards are free, and the child starts its own pool.
 void follow_forks() {
   static const int done = pthread_atfork(
       [] { pool_guard.lock(), blocks_guard.lock(); }, [] { blocks_guard.unlock(), pool_guard.unlock(); },
@@ -209,7 +209,7 @@ constexpr size_t kHeader = 64, kAlignment = 64, kMostKept = 16;
 constexpr size_t kLargePage = size_t(2) << 20;
 constexpr size_t kLarge = 16 * kLargePage;  // rounding up to large pages must not cost much
 
-// An eighth of the machine's memory: fresh pages for every step would make long stories cost more a sentence.
+// An eighth of the machine's memory: fresh pages for every step would make long stories cost more per sentence.
 size_t most_bytes_kept() {
   static const size_t most =
       std::max(size_t(256) << 20, size_t(sysconf(_SC_PHYS_PAGES)) / 8 * size_t(sysconf(_SC_PAGESIZE)));
@@ -219,7 +219,7 @@ size_t most_bytes_kept() {
 std::vector<char*>& kept_blocks() {
   static auto* const blocks = [] {
     auto* const made = new std::vector<char*>;
-    made->reserve(kMostKept + 1);  // so that giving back never needs memory
+    made->reserve(kMostKept + 1);  // so that releasing never needs memory
     return made;
   }();
   return *blocks;
@@ -288,7 +288,7 @@ void release_block(void* start) {
   blocks.push_back(static_cast<char*>(start) - kHeader);
   size_t total = 0;
   for (char* kept : blocks) total += size_of(kept);
-  // Oldest first: what was just in use is the likeliest to fit again.
+  // Oldest first: the most recently used block is the likeliest to fit again.
   while (blocks.size() > kMostKept || (total > most_bytes_kept() && !blocks.empty())) {
     total -= size_of(blocks.front());
     std::free(blocks.front());

@@ -7,9 +7,9 @@
 namespace qrn {
 
 // Runs task(context, index, worker) for every index in [0, tasks), on at most `threads` threads including the caller.
-// `worker` is below `threads` and no two tasks of one worker overlap. Which worker runs a task is left to chance, so
+// `worker` is below `threads` and no two tasks of one worker overlap. Which worker runs a task is arbitrary, so
 // a task's result must not depend on it. A call from a second thread while the pool is busy runs alone, and so does
-// everything where no thread can be started. Once *stop is 1 (see stopped), tasks not yet begun are left out.
+// everything where no thread can be started. Once *stop is 1 (see stopped), tasks not yet started are skipped.
 using Task = void (*)(void* context, int64_t index, int64_t worker);
 void run_tasks(int64_t threads, int64_t tasks, Task task, void* context, const int32_t* stop);
 
@@ -24,7 +24,7 @@ template <class Call, class Body> void parallel(const Call& call, int64_t tasks,
 int64_t checked_product(int64_t a, int64_t b);
 int64_t checked_sum(int64_t a, int64_t b);
 
-// Uninitialised memory aligned to 64 bytes; throws std::bad_alloc. Blocks given back are kept for the next call: asking the system
+// Uninitialised memory aligned to 64 bytes; throws std::bad_alloc. Released blocks are kept for the next call: asking the system
 // for fresh pages in every training step would cost as much as the computation.
 void* acquire_block(size_t bytes);
 void release_block(void* block);

@@ -6,7 +6,7 @@
 
 namespace qrn {
 
-// Mirrored in native/library.py; to be raised whenever a structure or a function of the C interface changes.
+// Mirrored in native/library.py; increment it whenever a structure or a function of the C interface changes.
 constexpr int64_t kInterface = 2;
 
 // A stacked parameter may have any distance between restarts; inside it is contiguous.
@@ -25,7 +25,7 @@ struct ReaderCall {
 };
 
 // Which rows (sentences as read by one example) are worked on together. It depends on the batch alone, never on the
-// number of threads or restarts: sums come out the same whatever the machine.
+// number of threads or restarts: sums are the same on any machine.
 struct Plan {
   int64_t rows = 0, used = 0, groups = 0, chunks = 0;
   int64_t most_rows = 0, most_examples = 0;  // of a group
@@ -34,7 +34,7 @@ struct Plan {
   const int32_t* place = nullptr;            // used table row of every sentence, or -1
   const int64_t* offset = nullptr;           // first row of every example, and the end
   const int64_t* group = nullptr;            // first example of every group, and the end: a group is computed together
-  const int64_t* chunk = nullptr;            // first group of every chunk, and the end: a chunk has gradient sums of its own
+  const int64_t* chunk = nullptr;            // first group of every chunk, and the end: a chunk has its own gradient sums
 };
 
 // What went wrong, as returned over the C interface; native/library.py has the messages, check.h that of kBadCall.
@@ -49,7 +49,7 @@ enum Status : int {
   kFailed = 7
 };
 
-// Whether the caller wants no result any more.
+// Whether the caller no longer needs a result.
 inline __attribute__((always_inline)) bool stopped(const int32_t* stop) {
   return stop != nullptr && __atomic_load_n(stop, __ATOMIC_RELAXED) != 0;
 }
@@ -70,7 +70,7 @@ struct ScanCall {
   const int32_t* stop;
   const int64_t* lengths;                 // null: every example has all steps
   const void *z, *v, *initial, *h, *dh;   // initial null: zeros
-  void *out, *dz, *dv, *dinitial;         // dinitial null: not wanted
+  void *out, *dz, *dv, *dinitial;         // dinitial null: not needed
 };
 
 struct Kernels {

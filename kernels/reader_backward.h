@@ -51,7 +51,7 @@ template <class T> struct BackwardScratch {
   T *query, *forward_before;  // of the layer below: its reduced queries, its forward state before each row
   T *gradient, *next_gradient, *backward_gradient, *keep, *take[2];
   T *similarity, *similarity_gradient;  // vector gates only
-  T* score_gradient[kGates];  // scalar gates: one number a row
+  T* score_gradient[kGates];  // scalar gates: one number per row
 
   BackwardScratch(const Context<T>& context, Carver<T>& carver) {
     const int64_t rows = context.plan.most_rows, width = context.width, examples = context.plan.most_examples;

@@ -18,7 +18,7 @@ constexpr int64_t kTableRows = 64;
 constexpr int64_t kRowsAtOnce = 256;
 QRN_INLINE int64_t rows_at_once(int64_t left) { return left < kRowsAtOnce ? left : kRowsAtOnce; }
 
-// Gives out consecutive pieces of a block, in whole cache lines; from a null block it only counts.
+// Hands out consecutive pieces of a block, in whole cache lines; with a null block it only counts.
 template <class T> struct Carver {
   T* base;
   int64_t taken = 0;
@@ -39,11 +39,11 @@ template <class T> struct UnitWeights {
   T* sentence_product;       // candidate_sentence times every used table row, plus the bias
 };
 
-// What a layer leaves for its gradient, from the first row of a group on. The reduced queries are not among it: running
+// What a layer leaves for its gradient, from the first row of a group on. The reduced queries are not included: running
 // the scan again costs less than writing them out and reading them back.
 template <class T> struct LayerRows {
   T* candidate;
-  T* gate[kGates];  // scalar gates: one number a row
+  T* gate[kGates];  // scalar gates: one number per row
 };
 
 template <class T> struct Context {
@@ -53,7 +53,7 @@ template <class T> struct Context {
   const int64_t gate_row;  // numbers per row and gate
   int64_t restart_size;
   T* prepared = nullptr;
-  int64_t distance = 0;  // between the prepared pieces of restarts; 0 where restarts use the same place in turn
+  int64_t distance = 0;  // between the prepared pieces of restarts; 0 if restarts use the same memory in turn
 
   Context(const ReaderCall& call, const Plan& plan)
       : call(call), plan(plan), d(call.dim), width(padded<T>(call.dim)), own(call.tied ? 1 : call.layers),
@@ -123,7 +123,7 @@ template <class T> struct Context {
         const T* const weight = stacked(g == 0 ? call.update_weight : call.reset_weight, restart) + place * gate_size;
         const T* const bias = stacked(g == 0 ? call.update_bias : call.reset_bias, restart) + place * biases;
         if (call.vector)
-          // Scores are similarity times the transpose of the weights, so here it is the other way round.
+          // Scores are similarity times the transpose of the weights, so here it is reversed.
           pack<T>(d, weight, step, row, to.gate_weight[g]);
         else
           copy_row(weight, to.gate_weight[g]);

@@ -80,7 +80,7 @@ template <class T> void multiply_rows(int64_t width, const T* table, const int32
 }
 
 // Both directions of an example's scan over Vectors columns: reduced_t = forward_t + backward_t. `take` of a direction
-// is z times its reset gate, `keep` is 1 - z; with vector gates z and the resets are read per element. If wanted, the
+// is z times its reset gate, `keep` is 1 - z; with vector gates z and the resets are read per element. On request, the
 // forward state before each row is kept, too.
 template <class T, bool Vector, int Vectors>
 QRN_INLINE void reduce_columns(int64_t rows, int64_t width, const T* candidate, const T* const* gate, bool reset,
@@ -129,7 +129,7 @@ QRN_INLINE void last_state_columns(int64_t rows, int64_t width, const T* candida
   for (int j = 0; j < Vectors; ++j) store<T>(out + j * kLanes<T>, state[j]);
 }
 
-// Calls body(column, number of vectors as a constant) over all columns of a row, at most so many vectors at a time.
+// Calls body(column, number of vectors as a constant) over all columns of a row, at most this many vectors at a time.
 template <class T, int Most = 4, class Body> QRN_INLINE void for_columns(int64_t width, Body body) {
   static_assert(Most == 2 || Most == 4, "the rest is at most three vectors");
   int64_t i = 0;

@@ -226,7 +226,7 @@ void weight_gradient(const Context<T>& context, const ReaderCall& gradients, int
     copy(rows, to_rows, first, end);
   };
   sum(unit.candidate_query, out(gradients.candidate_query, index * d * d), from, to);
-  // The packed weights have done their service: their place takes the gradient.
+  // The packed weights are no longer needed: the gradient reuses their memory.
   T* const sentence = context.weights(restart, index).candidate_sentence;
   multiply<T>(to - from, context.plan.used, context.table(restart) + from, 1, width, unit.sentence_product, false,
               sentence + from * width, width, false);

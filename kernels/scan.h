@@ -39,7 +39,7 @@ constexpr int64_t kFewExamples = 16;
 template <class T> struct ScanBlocks : ColumnBlocks<T> {
   explicit ScanBlocks(const ScanCall& call)
       : ColumnBlocks<T>(call.dim, call.batch < kFewExamples && 2 * QRN_VECTOR_BYTES >= 128) {}
-  // Blocks that are tasks of their own; 1 where whole examples keep all threads busy.
+  // Blocks that are separate tasks; 1 if whole examples keep all threads busy.
   int64_t tasks_per_example(const ScanCall& call) const {
     return call.batch >= 4 * call.threads || call.batch % call.threads == 0 ? 1 : this->count;
   }

@@ -1,4 +1,4 @@
-"""Do the ready models explain themselves? Sentences ranked by contribution against the published supporting facts.
+"""Do the ready models explain themselves? Sentences ranked by contribution, compared with the published facts.
 
     python -m studies.explanations ../shared/data/babi/en
 

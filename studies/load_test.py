@@ -1,4 +1,4 @@
-"""Load on a server over loopback: questions a second, latency, failures and memory.
+"""Load on a server over loopback: questions per second, latency, failures and memory.
 
     python studies/load_test.py MODEL --seconds 120 --connections 32
 
@@ -53,7 +53,7 @@ def main() -> None:
 
 
 def measure(port: int, model: str, server: int, seconds: float, connections: int) -> dict[str, Any]:
-    """Ask from a process of its own and watch the server's memory meanwhile."""
+    """Ask from a separate process while watching the server's memory."""
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe()
     client = context.Process(target=_client, args=(theirs, port, model, seconds, connections))
@@ -99,7 +99,7 @@ def _client(pipe: Any, port: int, model: str, seconds: float, connections: int) 
                 f"content-length: {len(body)}\r\n\r\n"
             )
             requests.append((head + body).encode())
-    gc.disable()  # its pauses would be taken for the server's
+    gc.disable()  # its pauses would be mistaken for the server's
     pipe.send(asyncio.run(_ask_all(requests, port, seconds, connections)))
 
 

@@ -33,7 +33,7 @@ MEASURES = {"stories": "answer", "dialogs": "exact match"}
 
 @dataclass(frozen=True)
 class Plan:
-    """One model to make."""
+    """One model to train."""
 
     title: str
     tasks: str
@@ -43,7 +43,7 @@ class Plan:
     changes: Mapping[str, Any] = field(default_factory=dict)
 
 
-# Questions about people are what the decoder needs to say "Where is Sandra?", so task 2 is learned beside task 1.
+# Questions about people are what the decoder needs to say "Where is Sandra?", so task 2 is learned with task 1.
 PLANS: dict[str, Plan] = {
     **{f"task{number}": Plan(info.title, str(number), "2r") for number, info in TASKS.items()},
     "task2": Plan(TASKS[2].title, "1,2", "2r"),
@@ -66,7 +66,7 @@ PLANS: dict[str, Plan] = {
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", default=",".join(PLANS), help="names, separated by commas")
-    parser.add_argument("--network", help="another network than the plan's")
+    parser.add_argument("--network", help="a network other than the plan's")
     parser.add_argument("--questions", type=int, default=10_000, help="training questions per task (dialogs: dialogs)")
     parser.add_argument("--restarts", type=int, default=10)
     parser.add_argument("--max-epochs", type=int, help="instead of the recipe's own")
@@ -77,7 +77,7 @@ def main() -> None:
     chosen = parser.parse_args()
     for name in chosen.only.split(","):
         if name not in PLANS:
-            raise SystemExit(f"no plan for {name!r}; there are {', '.join(PLANS)}")
+            raise SystemExit(f"no plan for {name!r}; choose from {', '.join(PLANS)}")
         plan = replace(PLANS[name], **({"network": chosen.network} if chosen.network else {}))
         published = chosen.dialogs if plan.data == "generated-dialog" else chosen.stories
         begin = time.monotonic()

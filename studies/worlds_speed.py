@@ -1,9 +1,9 @@
-"""How many questions a second the worlds tell, on one core.
+"""How many questions per second the worlds generate, on one core.
 
     python -m studies.worlds_speed [--tasks 1 2 5] [--questions 10000] [--json]
 
-Three figures a task, all of processor time: training stories alone; training, validation (1000) and test (1000)
-together, as ``qrn data generate`` makes them, without writing; sentences a second in stories of 10 000 sentences.
+Three figures per task, all of processor time: training stories alone; training, validation (1000) and test (1000)
+together, as ``qrn data generate`` makes them, without writing; sentences per second in stories of 10 000 sentences.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def main() -> None:
     if arguments.json:
         print(json.dumps(rows, indent=1))
         return
-    print(f"{'task':<32}{'train':>10}{'three splits':>15}{'long, sentences':>18}   a second")
+    print(f"{'task':<32}{'train':>10}{'three splits':>15}{'long, sentences':>18}   per second")
     for row in rows:
         title = f"{row['task']} {TASKS[int(row['task'])].title}"
         print(f"{title:<32}{row['train']:>10}{row['three_splits']:>15}{row['long_sentences']:>18}")
@@ -53,7 +53,7 @@ def measure(task: int, questions: int) -> dict[str, int]:
 
 
 def _seconds(work: Callable[[], object]) -> float:
-    """Processor seconds: other programs on the machine count for little."""
+    """Processor seconds: other programs on the machine matter little."""
     start = time.process_time()
     work()
     return time.process_time() - start

@@ -157,9 +157,9 @@ def test_development_stories_are_not_trained_on(stories: list[qr.Story]) -> None
     [
         ({"network": "2x"}, "no network '2x'"),
         ({"network": "2rc"}, "'c' is for dialogs and has no effect on stories"),
-        ({"recipe": "best"}, "no recipe 'best'"),
+        ({"recipe": "bets"}, "no recipe 'bets'"),
         ({"restarts": 0}, "restarts must be a whole number from 1 to 10000, not 0"),
-        ({"max_epoch": 3}, "no setting 'max_epoch'; there are"),
+        ({"max_epoch": 3}, "no setting 'max_epoch'; choose from"),
         ({"marks": "speaker"}, "marks has no effect on stories"),
         ({"network": "gru", "tied": False}, "tied has no effect on network gru"),
         ({"kind": "riddles"}, "kind: it must be stories or dialogs, not 'riddles'"),

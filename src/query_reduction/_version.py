@@ -1,3 +1,3 @@
-"""The version, in a module of its own so that ``qrn --version`` need not load anything else."""
+"""The version, in a separate module so that ``qrn --version`` need not load anything else."""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"

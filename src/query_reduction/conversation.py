@@ -1,4 +1,4 @@
-"""A conversation as it goes: turns, rows of the knowledge base, and the system's next words."""
+"""A conversation in progress: turns, rows of the knowledge base, and the system's next words."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ _UNSURE = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """One response of the system, what it found if it asked the knowledge base, and what the user may do now."""
+    """One response of the system, the rows it found if it called the knowledge base, and what the user may do now."""
 
     response: Response | None
     """None if there is only advice."""
     rows: tuple[str, ...] = ()
     advice: tuple[str, ...] = ()
-    """Lines that are no part of the conversation."""
+    """Lines that are not part of the conversation."""
 
 
 @dataclass(slots=True)
 class Session:
     """A conversation between a person and a model.
 
-    It keeps what was said as it was said; the model hears it in its own words (``tasks.utterances``).
+    It keeps what was said as it was said; the model reads it in its own words (``tasks.utterances``).
     """
 
     model: DialogModel
@@ -50,7 +50,7 @@ class Session:
         text = " ".join(text.split()) or SILENCE
         heard = self.model.task.hearing.hear(text)
         if not heard.text:
-            yield Said(None, advice=(f"not understood: {', '.join(heard.unknown) or text}; please say it otherwise",))
+            yield Said(None, advice=(f"not understood: {', '.join(heard.unknown) or text}; please rephrase",))
             return
         if self._greets_whatever_is_said(heard.text):
             yield self._record(SILENCE, self._respond(SILENCE))
@@ -77,7 +77,7 @@ class Session:
         return Story(tuple(self.sentences), tuple(self.questions))
 
     def trace(self) -> Trace | None:
-        """How the last response came about; None before the first, or if there was nothing to read for it."""
+        """The trace of the last response; None before the first, or if there was nothing to read for it."""
         if not self.questions or not self.questions[-1].after:
             return None
         last = self.questions[-1]
@@ -92,7 +92,7 @@ class Session:
         return self.model.respond_to(Story(tuple(self.sentences), asked))
 
     def _record(self, text: str, response: Response) -> Said:
-        """Add a turn to the conversation, and what the knowledge base says to it."""
+        """Add a turn to the conversation, and the knowledge base's reply."""
         self.questions.append(Question(text, response.text, len(self.sentences)))
         self.sentences += (text, response.text)
         if not _is_call(response.text) or not self.knowledge.rows:
@@ -107,14 +107,14 @@ class Session:
         return Said(response, advice=(f"nothing fits {wishes}", *self._changes(response.text)))
 
     def _greets_whatever_is_said(self, heard: str) -> bool:
-        """Whether the model takes a first request for a greeting: then it is greeted first, for it learned to be."""
+        """Whether the model takes a first request for a greeting: if so, it is greeted first, as in its training."""
         hearing = self.model.task.hearing
         if self.questions or heard == SILENCE or hearing.greeting is None or hearing.only_greets(heard):
             return False
         return self._respond(heard).text == self._respond(hearing.greeting).text
 
     def _wished_before(self, text: str, response: str) -> str:
-        """What the user has said already of what the system asks for now, if it has not asked for it before."""
+        """What the user has already said about what the system asks for now, if it has not asked for it before."""
         kind = self.model.task.asks.get(response)
         if kind is None or any(turn.answer == response for turn in self.questions):
             return ""
@@ -138,12 +138,12 @@ class Session:
         """What to change so that something (else) is found."""
         others = self.knowledge.other_values(call)
         if not others:
-            return ("no single change helps: wish for something else",)
+            return ("no single change helps: try a different request",)
         ways = (f"{relation.lower().removeprefix('r_')}: {_any_of(values)}" for relation, values in others.items())
         return (f"what you could change: {'; '.join(ways)}",)
 
     def _knows_no_result(self) -> bool:
-        """Whether the model has learned what it means that nothing was found; else it is not told, but the user is."""
+        """Whether the model knows from training what an empty result means; if not, only the user is informed."""
         return not self.model.task.vocabulary.unknown_words([NO_RESULT])
 
 

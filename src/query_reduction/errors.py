@@ -1,4 +1,4 @@
-"""The one exception a user meets: a single line that says what is wrong, where, and what to do."""
+"""The one exception a user sees: a single line that says what is wrong, where, and what to do."""
 
 from __future__ import annotations
 

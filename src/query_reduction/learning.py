@@ -26,15 +26,15 @@ __all__ = ["Epoch", "read", "train"]
 
 @dataclass(frozen=True, slots=True)
 class Epoch:
-    """How far a training is, for ``on_epoch``."""
+    """The progress of a training run, for ``on_epoch``."""
 
     epoch: int
     of: int
-    """The most epochs it may take."""
+    """The maximum number of epochs."""
     training: int
-    """How many restarts are still training."""
+    """The number of restarts still training."""
     dev_error: float | None
-    """The best error on development questions so far, in percent; None before the first look."""
+    """The best error on development questions so far, in percent; None before the first evaluation."""
 
 
 def read(path: str | Path) -> list[Story]:
@@ -61,11 +61,11 @@ def train(
     """Train a network on stories or dialogs and return the model that does best on development questions.
 
     Restarts from different initial weights train together. Development questions come from ``dev``, or a tenth of
-    ``stories`` is held out for them. If there are ``test`` stories, the model's card says its error on them; nothing
-    is ever chosen on the test. ``recipe`` is a family of settings (``original``, ``paper``, ``adam``, ``best``); single
-    settings are changed by their name (``max_epochs=60``, ``dimension=100``). Without ``network`` the recipe says which
-    are tried: 2r, but for ``best``. ``knowledge`` are the rows of a dialog's knowledge base. With ``folder`` the model,
-    its result and its learning curves are also kept there.
+    ``stories`` is held out for them. If ``test`` stories are given, the model's card records its error on them;
+    nothing is ever chosen on the test. ``recipe`` is a family of settings (``original``, ``paper``, ``adam``,
+    ``best``); single settings are changed by name (``max_epochs=60``, ``dimension=100``). Without ``network`` the
+    recipe determines which are tried: 2r, except for ``best``. ``knowledge`` are the rows of a dialog's knowledge
+    base. With ``folder`` the model, its result and its learning curves are also saved there.
     """
     if isinstance(stories, str | Path):
         raise InputError("stories: a list of stories is needed, not a path; use read(path)")

@@ -1,4 +1,4 @@
-"""A trained model to use: it answers questions about stories, or takes the system's side of a dialog.
+"""A trained model, ready to use: it answers questions about stories, or takes the system's side of a dialog.
 
 model = load("task2")
 model.answer(["Mary got the milk.", "Mary went to the garden."], "Where is the milk?").text
@@ -60,7 +60,7 @@ class Model:
         return self.task.score([self.network], stories)[0]
 
     def given(self, stories: Sequence[Story]) -> list[Given]:
-        """Its answers to all questions of some stories or dialogs, each with whether it is right."""
+        """Its answers to all questions of some stories or dialogs, and whether each is right."""
         return self.task.given(self.network, stories)
 
     def save(self, path: str | Path) -> Path:
@@ -82,7 +82,7 @@ class StoryModel(Model):
 
     @property
     def decodes_questions(self) -> bool:
-        """Whether the model can say its reduced queries in words."""
+        """Whether the model can decode its reduced queries into words."""
         return bool(getattr(self.saved.config, "decode_questions", False))
 
     def answer(self, story: str | Sequence[str], question: str) -> Answer:
@@ -98,7 +98,7 @@ class StoryModel(Model):
     def explain(self, story: str | Sequence[str], question: str, *, endings: bool = True) -> Trace:
         """What the network did at every sentence: gates, reduced queries and contributions. Notebooks draw it.
 
-        With ``endings`` the story is also read up to each sentence, for the answers it would have had there.
+        With ``endings`` the story is also read up to each sentence, for the answer if it had ended there.
         """
         _check(story, question)
         return trace_story(self.network, self.task, story, question, endings=endings)
@@ -146,7 +146,7 @@ def load(name: str | Path) -> StoryModel | DialogModel:
 
 
 def model_of(saved: SavedModel) -> StoryModel | DialogModel:
-    """The model to use of what was saved."""
+    """The usable model of a saved one."""
     if isinstance(saved.task, StoryTask):
         return StoryModel(saved, saved.task)
     if isinstance(saved.task, DialogTask):

@@ -1,4 +1,4 @@
-"""Where a number comes from: command, code, machine. Stored beside every result."""
+"""Where a number comes from: command, code, machine. Stored with every result."""
 
 from __future__ import annotations
 

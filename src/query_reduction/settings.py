@@ -1,4 +1,4 @@
-"""Settings are frozen dataclasses: every field has a type, every number a range, and all of it is checked.
+"""Settings are frozen dataclasses: every field has a type, every number a range, and everything is checked.
 
 The command line, the Python functions and the files that models are saved in all make settings here, so a bad value is
 noticed before anything is allocated, and the message names the setting.
@@ -33,14 +33,14 @@ def check(settings: Any) -> None:
 
 
 def from_json(kind: type[Settings], values: Any) -> Settings:
-    """Settings from a JSON object; a field that is missing takes its default, one that is unknown is an error."""
+    """Settings from a JSON object; a missing field takes its default, an unknown one is an error."""
     if not isinstance(values, Mapping):
         raise InputError(f"{kind.__name__} must be an object with named settings, not {_shown(values)}")
     return changed(defaults(kind), values)
 
 
 def defaults(kind: type[Settings]) -> Settings:
-    """The settings as they are if nothing is chosen."""
+    """The default settings."""
     missing = [field.name for field in fields(kind) if field.default is MISSING]  # type: ignore[arg-type]
     if missing:
         raise TypeError(f"{kind.__name__} has no default for {', '.join(missing)}")

@@ -120,7 +120,7 @@ def test_a_table_is_booked_in_a_terminal(booking_model: Path, knowledge_file: Pa
         assert "not understood: gobbledygook, ŝŝ, 漢字" in chat.show("gobbledygook ŝŝ 漢字")
         assert chat.say("")
         assert "a new conversation" in chat.show("/reset")
-        assert "nothing was read" in chat.show("/why")
+        assert "the network read nothing" in chat.show("/why")
         assert chat.say("hello") == ["hello what can i help you with today"]
         chat.show("/quit")
         assert chat.process.wait(timeout=60) == 0

@@ -86,7 +86,7 @@ def test_one_group_only_loses_the_shared_questions() -> None:
         ([], "no stories with questions"),
         ([Story(("a",), ())], "no stories with questions"),
         ([story("a", questions=9)], "1 story with questions: too few"),
-        ([story("a", questions=2)] * 5, "again and again"),
+        ([story("a", questions=2)] * 5, "keep asking the same questions"),
     ],
 )
 def test_what_cannot_be_split(stories: list[Story], complaint: str) -> None:

@@ -42,7 +42,7 @@ def test_train_report_and_train_no_more(place: Path, capsys: pytest.CaptureFixtu
     assert {row: cell["restarts"] for row, cell in cells.items()} == {"1": 2, "2": 2}
     assert main([*command, "--restarts", "2"]) == 0
     captured = capsys.readouterr()
-    assert "everything asked for is stored already" in captured.err
+    assert "everything requested is already stored" in captured.err
     assert "| 1 | 0.0 |" in captured.out
     assert main([*command, "--restarts", "3", "--json"]) == 0
     captured = capsys.readouterr()

@@ -134,7 +134,7 @@ def test_a_library_from_other_sources_is_refused(
     native._load.cache_clear()
     try:
         assert not native.available()
-        assert len(caplog.records) == 1 and "other.so was built from other sources" in caplog.text
+        assert len(caplog.records) == 1 and "other.so was built from different sources" in caplog.text
     finally:
         monkeypatch.undo()
         native._load.cache_clear()

@@ -77,7 +77,7 @@ def test_gradients_reach_decoder_and_embedding() -> None:
         assert gradient.abs().sum() > 0
 
 
-def test_the_gate_is_not_told_where_to_look() -> None:
+def test_the_decoder_does_not_train_the_gate() -> None:
     network = qrn(CONFIG, vocabulary_of(6, 3, 3))
     torch.nn.init.normal_(network.decoder_weight)
     loss = decoder.losses(network, torch.randn(1, 2, 50), torch.tensor([[2], [3]])).sum()

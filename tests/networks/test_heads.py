@@ -38,7 +38,7 @@ CANDIDATES = (
 )
 
 WIDE = tuple(f"{start}{number}" for start in ("word", "api_call dish") for number in range(20))
-"""Partings of more words than are computed together."""
+"""Wide branches: more words than the narrow ones that are computed together."""
 
 
 def vocabulary(candidates: tuple[str, ...] = CANDIDATES) -> Vocabulary:
@@ -93,15 +93,15 @@ def test_a_word_is_chosen_by_reduced_query_and_current_word() -> None:
     reduced = torch.randn(1, 2, 5, dtype=torch.float64)
     assert isinstance(net.head, ResponseHead)
     tree = net.head.tree
-    first, after_a, after_b = tree.partings
-    assert [len(parting.pairs) for parting in (first, after_a, after_b)] == [2, 2, 3]
+    first, after_a, after_b = tree.branches
+    assert [len(branch.pairs) for branch in (first, after_a, after_b)] == [2, 2, 3]
     assert (first.position, after_a.position) == (0, 1)
     # y after a and y after b are one word at one position: they share their row.
     assert set(after_a.pairs.tolist()) & set(after_b.pairs.tolist())
 
-    def log_probability(parting: object, choice: int) -> torch.Tensor:
-        rows = net.answer_weight[0, parting.pairs]  # type: ignore[attr-defined]
-        scores = (reduced[0] + net.answer_current[0, parting.current]) @ rows.T  # type: ignore[attr-defined]
+    def log_probability(branch: object, choice: int) -> torch.Tensor:
+        rows = net.answer_weight[0, branch.pairs]  # type: ignore[attr-defined]
+        scores = (reduced[0] + net.answer_current[0, branch.current]) @ rows.T  # type: ignore[attr-defined]
         return scores.log_softmax(1)[:, choice]
 
     expected = log_probability(first, 1) + log_probability(after_b, 2)

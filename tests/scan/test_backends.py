@@ -192,5 +192,5 @@ def test_wrong_types(backend: str) -> None:
 
 
 def test_unknown_backend() -> None:
-    with pytest.raises(ValueError, match="no scan backend 'quantum'; there are associative"):
+    with pytest.raises(ValueError, match="no scan backend 'quantum'; choose from associative"):
         scan(torch.zeros(1, 1, 1), torch.zeros(1, 1, 1), backend="quantum")

@@ -107,12 +107,12 @@ def test_a_header_with_something_missing(model: SavedModel, path: Path, name: st
 
 def test_weights_that_do_not_fit(model: SavedModel, path: Path) -> None:
     save_model(path, replace(model, config=QRNConfig(dimension=7)))
-    assert "do not fit (weight answer_weight is (1, 2, 5) where the settings ask for (1, 2, 7))" in refusal(path)
+    assert "do not fit (weight answer_weight is (1, 2, 5) but the settings require (1, 2, 7))" in refusal(path)
     missing = {name: weight for name, weight in model.weights.items() if name != "embedding"}
     save_model(path, replace(model, weights=missing))
     assert "weight embedding is missing" in refusal(path)
     save_model(path, replace(model, weights={**model.weights, "more": torch.zeros(1)}))
-    assert "weight more is (1,) where the settings ask for None" in refusal(path)
+    assert "weight more is (1,) but the settings require None" in refusal(path)
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), 1e7])
@@ -132,8 +132,8 @@ def test_weights_that_are_no_weights(model: SavedModel, path: Path, value: float
         ({"dimension": 4097}, "dimension must be a whole number from 1 to 4096, not 4097"),
         ({"forget_bias": float("nan")}, "forget_bias must be a number from -100 to 100, not nan"),
         ({"depth": 2}, "QRNConfig has no setting 'depth'"),
-        ({"network": "transformer"}, "no network 'transformer'; there are gru, lstm, qrn"),
-        ({"layers": 64, "dimension": 4096, "tied": False}, "where the settings ask for"),
+        ({"network": "transformer"}, "no network 'transformer'; choose from .*gru, lstm, .*qrn"),
+        ({"layers": 64, "dimension": 4096, "tied": False}, "but the settings require"),
     ],
 )
 def test_a_header_that_lies(model: SavedModel, path: Path, changes: dict[str, object], message: str) -> None:

@@ -87,7 +87,7 @@ def test_every_task_takes_its_words_from_the_table(task: int, table: Path) -> No
     [
         ("\n[verbs]\n", "\n[verbs\n", "not valid TOML"),
         ("\n[verbs]\n", "\n[words]\n", "words: unknown section"),
-        ("[times]", "[times]\nlater = []", "times.later: unknown key; there are order"),
+        ("[times]", "[times]\nlater = []", "times.later: unknown key; choose from order"),
         ('order = ["yesterday", ', "order = [3, ", "times.order: 3 is not a word"),
         ('"yesterday", "this morning", "this afternoon", "this evening"', '"now"', "times.order: must be a list of at"),
         ('get = ["took", ', 'get = ["took", "took", ', "verbs.get: 'took' is there twice"),

@@ -1,4 +1,4 @@
-"""What the engine is to reach, and whether the figures show it."""
+"""The engine's targets, and whether the figures meet them."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from query_reduction.bench.tables import Table
 __all__ = ["Bar", "bars_table", "judge"]
 
 _SCAN_BARS = {"Numba": 2.5, "JAX": 5.0}
-"""Contenders whose names begin so: at least so many times our time, forward and backward."""
+"""Contenders by the start of their names: at least this many times our time, forward and backward."""
 _STACKED_BARS = {"GRU reader": 10.0, "LSTM reader": 10.0, "QRN, loop": 15.0, "QRN, matrix": 10.0}
 _PRODUCT_BARS = {"2r": 55.0, "6r200": 85.0}
 
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """Something to be reached."""
+    """A target."""
 
     what: str
     bar: float
@@ -29,12 +29,12 @@ class Bar:
 
     @property
     def met(self) -> bool:
-        """Whether it is."""
+        """Whether it is met."""
         return self.measured >= self.bar if self.at_least else self.measured <= self.bar
 
 
 def judge(parts: Sequence[Recurrence | Step | Scaling | Limits | LongStories | Build]) -> list[Bar]:
-    """Every bar there are figures for."""
+    """Every target for which there are figures."""
     found: list[Bar] = []
     for part in parts:
         if isinstance(part, Recurrence):
@@ -53,7 +53,7 @@ def judge(parts: Sequence[Recurrence | Step | Scaling | Limits | LongStories | B
 
 
 def bars_table(bars: Sequence[Bar], *, quick: bool) -> Table:
-    """For people."""
+    """As a table to read."""
     rows = tuple(
         (
             bar.what,

@@ -33,17 +33,17 @@ class Solver(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Contender:
-    """A way to compute the recurrence; its module is loaded only in the process that runs it."""
+    """An implementation of the recurrence; its module is loaded only in the process that runs it."""
 
     name: str
     function: str
     """Where it is: a module of this package and the function that makes its ``Solver``."""
     needs: str | None = None
-    """The package it cannot do without."""
+    """The package it requires."""
     longest: int | None = None
-    """The most steps it can be asked to take."""
+    """The maximum number of steps it can handle."""
     because: str = ""
-    """Why no more."""
+    """The reason for the maximum."""
 
     def why_not(self, size: Size) -> str | None:
         """Why it cannot take part here, if so."""
@@ -54,7 +54,7 @@ class Contender:
         return None
 
     def solver(self, problem: Problem) -> Solver:
-        """Get ready to solve a problem."""
+        """Prepare to solve a problem."""
         module, _, function = self.function.partition(":")
         make: Callable[[Problem], Solver] = getattr(
             importlib.import_module(f"query_reduction.bench.{module}"), function

@@ -1,4 +1,4 @@
-"""How near the machine's limits: matrix products against its fastest one, the scan against its memory.
+"""How close to the machine's limits: matrix products compared with its fastest one, the scan with its memory.
 
 Only products that any way of computing the step must do are counted, so the share is of useful work.
 """
@@ -23,7 +23,7 @@ FORMULA = (
     "everything elementwise left out"
 )
 _SCAN_PASSES = 8
-"""Numbers moved for each element: z, v in and h out; z, h, dh in and dz, dv out."""
+"""Numbers moved per element: z, v in and h out; z, h, dh in and dz, dv out."""
 
 
 def step_products(config: QRNConfig, work: Workload) -> int:

@@ -1,4 +1,4 @@
-"""Time and memory against the length of a story: is the cost of a sentence always the same?"""
+"""Time and memory against the length of a story: is the cost per sentence constant?"""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def measure_long_stories(
 ) -> LongStories:
     """Read a story of each length, forward and backward, in fresh processes.
 
-    The fastest time counts and the median of memory: whatever else the machine does can only add time.
+    The fastest time and the median memory are used: whatever else the machine does can only add time.
     """
     times: dict[int, list[float]] = {length: [] for length in lengths}
     memory: dict[int, list[float]] = {length: [] for length in lengths}
@@ -46,7 +46,7 @@ def measure_long_stories(
 
 
 def linear_fit(lengths: Sequence[int], values: Sequence[float]) -> tuple[float, float, list[float]]:
-    """Best fixed cost and cost a sentence, all lengths counting alike; and how far each value lies off, relatively."""
+    """Best fixed cost and cost per sentence, all lengths weighted equally; and the relative deviation of each value."""
     x, y = np.asarray(lengths, float), np.asarray(values, float)
     (fixed, each), *_ = np.linalg.lstsq(np.stack([1 / y, x / y], axis=1), np.ones_like(y), rcond=None)
     return float(fixed), float(each), [float(deviation) for deviation in y / (fixed + each * x) - 1]

@@ -1,6 +1,6 @@
-"""One long story, read forward and backward in a process of its own: prints time and memory as JSON.
+"""One long story, read forward and backward in its own process: prints time and memory as JSON.
 
-A process of its own because the high-water mark of memory never falls.
+Its own process because the high-water mark of memory never falls.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def high_water() -> int:
 
 
 def long_batch(sentences: int) -> Batch:
-    """One question about so many sentences, all different."""
+    """One question about this many sentences, all different."""
     generator = torch.Generator().manual_seed(0)
     words = torch.randint(2, _WORDS, (sentences + 1, _LONGEST_SENTENCE), generator=generator, dtype=torch.int32)
     return Batch(

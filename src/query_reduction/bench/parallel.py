@@ -1,8 +1,8 @@
-"""How much faster it is to compute all times at once, the paper's ratio beside ours; and apart from it, fused code.
+"""How much faster it is to compute all time steps at once, the paper's ratio next to ours; and, separately, fused code.
 
 The paper's 6.2 compares its matrix form, parallel over time, with the same network stepping through time. Like for like
 is our matrix form against our loop, both made of PyTorch operations. This package trains neither way: its reader is
-sequential over time and fused into one native pass, which is another gain and is given as such.
+sequential over time and fused into one native pass, which is a different gain and is reported as such.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class ParallelRow:
 
     variant: str
     restarts: int
-    """How many train together, in all three ways alike."""
+    """The number of models that train together, the same in all three."""
     threads: int
     matrix: Spread | None
     """The paper's form: parallel over time."""

@@ -68,13 +68,13 @@ class _JaxScan:
         return jax.block_until_ready((h, dz, dv))  # type: ignore[no-any-return]
 
     def result(self) -> Result:
-        """What ``both`` computes, batch first again."""
+        """What ``both`` computes, back in batch-first layout."""
         found: list[Array] = [np.asarray(array).swapaxes(0, 1) for array in self.both()]
         return Result(*found)
 
 
 def jax_scan(problem: Problem) -> _JaxScan:
-    """Step after step."""
+    """Step by step."""
     return _JaxScan(_sequential, problem)
 
 

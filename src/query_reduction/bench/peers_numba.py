@@ -42,7 +42,7 @@ _compiled_backward = numba.njit(_backward, parallel=True, fastmath=True)
 
 
 class NumbaScan:
-    """One problem, solved by the compiled loops; no autograd is in the way."""
+    """One problem, solved by the compiled loops, without autograd."""
 
     def __init__(self, problem: Problem) -> None:
         self._problem = problem

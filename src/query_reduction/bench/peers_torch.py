@@ -1,4 +1,4 @@
-"""The recurrence in PyTorch: this package's scan, and the ways of other packages, each in the layout it likes best."""
+"""The recurrence in PyTorch: this package's scan, and those of other packages, each in its preferred layout."""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ def _time_last(tensor: Tensor) -> Tensor:
 
 @dataclass(frozen=True, slots=True)
 class _Way:
-    """How one package wants its inputs."""
+    """How one package expects its inputs."""
 
     states: Callable[[Tensor, Tensor], Tensor]
     """From gates and v, in its own layout, to all h_t."""
     gates: Callable[[Tensor], Tensor] = _keep
-    """What it takes for z; worked out before anything is timed."""
+    """What it takes instead of z; computed before anything is timed."""
     sign: int = -1
-    """The gradient of z is so many times that of its gates."""
+    """The gradient of z is this many times that of its gates."""
     arrange: Callable[[Tensor], Tensor] = _same
     """From (batch, time, dim) to its own layout."""
     restore: Callable[[Tensor], Tensor] = _same
@@ -95,7 +95,7 @@ def matrix_form(problem: Problem) -> TorchScan:
 
 
 def unbound_states(keep: Tensor, v: Tensor) -> Tensor:
-    """A loop over time whose backward is linear in T: ``unbind`` has one gradient, an index has one a step."""
+    """A loop over time whose backward is linear in T: ``unbind`` has one gradient, indexing has one per step."""
     h = torch.zeros_like(v[:, 0])
     states = []
     for gate, value in zip(keep.unbind(1), v.unbind(1), strict=True):
@@ -105,7 +105,7 @@ def unbound_states(keep: Tensor, v: Tensor) -> Tensor:
 
 
 def unbound_loop(problem: Problem) -> TorchScan:
-    """One small operation a step."""
+    """One small operation per step."""
     return TorchScan(_Way(unbound_states), problem)
 
 
@@ -154,7 +154,7 @@ def mambapy_pscan(problem: Problem) -> TorchScan:
     """mambapy's parallel scan.
 
     Its tensors are (batch, time, channel, state). All units as states of one channel keep them side by side in memory,
-    which is several times faster here than a channel each.
+    which is several times faster here than one channel each.
     """
     from mambapy.pscan import pscan
 
@@ -162,14 +162,14 @@ def mambapy_pscan(problem: Problem) -> TorchScan:
 
 
 def accelerated_scan_reference(problem: Problem) -> TorchScan:
-    """accelerated-scan's way without a GPU."""
+    """accelerated-scan's fallback without a GPU."""
     from accelerated_scan.ref import scan as reference
 
     return TorchScan(_Way(reference, arrange=_time_last, restore=_time_last), problem)
 
 
 def torchlpc_scan(problem: Problem) -> TorchScan:
-    """torchlpc's compiled filter of order one: y_t = x_t - a_t y_{t-1}, a row for every unit."""
+    """torchlpc's compiled filter of order one: y_t = x_t - a_t y_{t-1}, one row per unit."""
     from torchlpc import sample_wise_lpc
 
     batch, _, dim = problem.v.shape
@@ -189,7 +189,7 @@ def torchlpc_scan(problem: Problem) -> TorchScan:
 
 
 def log_space(problem: Problem) -> TorchScan:
-    """Sums of logarithms (Heinsen, 2023); positive and negative v apart, as a logarithm needs it."""
+    """Sums of logarithms (Heinsen, 2023); positive and negative v separately, as a logarithm requires."""
 
     def states(keep: Tensor, v: Tensor) -> Tensor:
         total = keep.log().cumsum(2)

@@ -16,12 +16,13 @@ _GREY = "#808891"
 """Readable on white and on black alike; so are the colours below. The background stays transparent."""
 _OURS = "#e8590c"
 _COLOURS = ("#4c8bf5", "#2f9e6e", "#b06fd8", "#c2941f", "#1f9fb5", "#d65c8a", "#8a8f98")
-_MARKERS = "sD^vPX*"
+_MARKERS = "sD^vPX*h"
+"""One more than colours, so that no two of fifty lines look alike."""
 _ENDINGS = ("svg", "png", "pdf")
 
 
 def check_picture(path: Path) -> None:
-    """Say before hours of measuring what would keep the picture from being drawn."""
+    """Report anything that would prevent drawing the picture before hours of measuring."""
     if path.suffix.lower().removeprefix(".") not in _ENDINGS:
         raise InputError(f"{path}: pictures end in .svg, .png or .pdf")
     try:
@@ -31,7 +32,7 @@ def check_picture(path: Path) -> None:
 
 
 def draw_recurrence(part: Recurrence, path: Path) -> None:
-    """Draw times our time at every size, forward and backward with the most threads, one line a contender."""
+    """Draw times our time at every size, forward and backward with the most threads, one line per contender."""
     check_picture(path)
     import matplotlib
     from matplotlib.backends.backend_svg import FigureCanvasSVG  # noqa: F401

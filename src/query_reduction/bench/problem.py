@@ -1,4 +1,4 @@
-"""The recurrence as a problem to be solved: its numbers, and the right result in double precision."""
+"""The recurrence as a problem to solve: its inputs, and the correct result in double precision."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ __all__ = ["FULL_SIZES", "TOLERANCE", "Array", "Problem", "Result", "Size", "dif
 Array = NDArray[np.floating[Any]]
 
 TOLERANCE = 1e-3
-"""Of the largest number; a sum of logarithms in single precision is no better."""
+"""Relative to the largest number; a sum of logarithms in single precision is no better."""
 
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """The shape of a recurrence, a gate for every unit."""
+    """The shape of a recurrence with one gate per unit."""
 
     batch: int
     time: int
@@ -39,12 +39,12 @@ class Problem:
     z: Array
     v: Array
     gradient: Array
-    """Of the loss by every h_t."""
+    """The gradient of the loss with respect to every h_t."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Result:
-    """What every contender has to find: (batch, time, dim) each."""
+    """What every contender has to compute: (batch, time, dim) each."""
 
     h: Array
     dz: Array
@@ -59,7 +59,7 @@ def make_problem(size: Size) -> Problem:
 
 
 def solve(problem: Problem) -> Result:
-    """One step after another, in double precision."""
+    """Step by step, in double precision."""
     keep = 1 - problem.z.astype(np.float64)
     h, dv, before = np.zeros_like(keep), np.zeros_like(keep), np.zeros_like(keep)
     state = carried = np.zeros_like(keep[:, 0])
@@ -73,7 +73,7 @@ def solve(problem: Problem) -> Result:
 
 
 def difference(found: Result, right: Result) -> float:
-    """The largest difference, relative to the largest number of the same array; infinite if something is no number."""
+    """The largest difference relative to the largest number of the same array; infinite if any is not a number."""
     worst = 0.0
     for mine, its in ((found.h, right.h), (found.dz, right.dz), (found.dv, right.dv)):
         error = float(np.abs(mine - its).max() / np.abs(its).max())

@@ -1,4 +1,4 @@
-"""Contenders in processes of their own, timed in turn: thread pools that share a process disturb each other."""
+"""Contenders in separate processes, timed in turn: thread pools that share a process disturb each other."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Entrant:
     contender: str
     threads: int
     units: int = 1
-    """How many units of work (models stepped) a call does; times are per unit."""
+    """Units of work (models stepped) per call; times are per unit."""
 
 
 class Worker:
@@ -55,7 +55,7 @@ class Worker:
         counts = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
         environment = os.environ | dict.fromkeys(counts, str(entrant.threads))
         environment["PYTHONPATH"] = os.pathsep.join(path for path in sys.path if path)
-        # The command line sets it for this package; peers are to have OpenMP as they find it.
+        # The command line sets it for this package; peers get OpenMP's defaults.
         environment.pop("GOMP_SPINCOUNT", None)
         self._process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors, env=environment
@@ -68,12 +68,12 @@ class Worker:
         self.close()
 
     def prepare(self, request: dict[str, Any], patience: float) -> str | None:
-        """Get ready; the reason if it cannot take part."""
+        """Prepare; returns the reason if it cannot take part."""
         why: str | None = self._ask({"prepare": request}, patience + _STARTING).get("left_out")
         return why
 
     def run(self, call: str, calls: int, warm_up: int, patience: float) -> list[float]:
-        """Seconds of each of so many calls."""
+        """The seconds of each of this many calls."""
         answer = self._ask({"call": call, "calls": calls, "warm_up": warm_up}, patience)
         self.idle_cpu += answer["idle_cpu"]
         seconds: list[float] = answer["seconds"]
@@ -133,7 +133,7 @@ class Field:
     def prepare(
         self, request: dict[str, Any], effort: Effort, why_not: Callable[[str], str | None] = lambda name: None
     ) -> None:
-        """Let everyone get ready, one after another; those that cannot are left out of the races that follow."""
+        """Prepare all contenders, one after another; those that cannot take part are left out of later races."""
         self._ready, self._left_out = [], {}
         reasons = {entrant: why_not(entrant.contender) for entrant in self._entrants}
         for entrant, why in reasons.items():
@@ -189,7 +189,7 @@ class Field:
                     entered.remove(worker)
                     continue
                 spent[own] += sum(calls)
-                # The median: another process that gets the core in one of the calls must not count.
+                # The median: a call during which another process got the core must not matter.
                 seconds[own].append(statistics.median(calls) / own.units)
         waited = (time.perf_counter() - started) * len(self._ready)
         idle = sum(worker.idle_cpu for worker in self._ready) - sum(idle_before)

@@ -1,4 +1,4 @@
-"""Write what was found, and where it comes from, to one JSON file a part; read it again."""
+"""Write what was found, and where it comes from, to one JSON file per part; and read it back."""
 
 from __future__ import annotations
 
@@ -53,9 +53,9 @@ class Origin:
     system: str
     python: str
     instruction_set: str | None
-    """Of the native library; None without it."""
+    """The native library's; None without it."""
     load: float
-    """Of the machine, the average of the last minute before the part began."""
+    """The machine's load, averaged over the last minute before the part began."""
     packages: tuple[Package, ...]
 
 
@@ -106,7 +106,7 @@ def write_record(record: Record, folder: Path) -> Path:
 
 
 def load_record(path: Path) -> Record:
-    """What ``write_record`` wrote."""
+    """Read a file written by ``write_record``."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
         if content["format"] != _FORMAT:

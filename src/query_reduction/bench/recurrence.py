@@ -1,4 +1,4 @@
-"""The recurrence alone: every way to compute it, on the same numbers, checked to agree before it is timed."""
+"""The recurrence alone: every implementation, on the same numbers, checked to agree before it is timed."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def prepare_solver(name: str, threads: int, request: dict[str, Any]) -> Calls:
 
 
 def _set_threads(threads: int, *, own: bool) -> None:
-    """Ours keeps PyTorch's threads out of the way of its own; Numba and JAX are told by the environment."""
+    """Ours keeps PyTorch's threads out of the way of its own; Numba and JAX read the environment."""
     if own:
         use_threads(threads)
     else:

@@ -53,7 +53,7 @@ def spread(values: Sequence[float]) -> Spread:
 
 @dataclass(frozen=True, slots=True)
 class Samples:
-    """One contender's times, one a round, in seconds per unit of work."""
+    """One contender's times, one per round, in seconds per unit of work."""
 
     contender: str
     threads: int
@@ -80,7 +80,7 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True)
 class Race:
-    """Contenders timed in turn, each in a process of its own."""
+    """Contenders timed in turn, each in its own process."""
 
     ours: str
     samples: tuple[Samples, ...]
@@ -93,7 +93,7 @@ class Race:
         return self.of(self.ours, threads)
 
     def of(self, contender: str, threads: int) -> Samples | None:
-        """One contender with so many threads, if it was timed."""
+        """One contender with this many threads, if it was timed."""
         for samples in self.samples:
             if (samples.contender, samples.threads) == (contender, threads) and samples.seconds:
                 return samples
@@ -141,7 +141,7 @@ class StepRow:
     batch: int
     sentences: int
     restarts: int
-    """How many train together."""
+    """The number of models that train together."""
     race: Race
 
 
@@ -164,13 +164,13 @@ class ShareRow:
     products: int
     """Floating point operations of its matrix products."""
     rate: float
-    """Of them, a second."""
+    """Operations per second."""
     share: Spread
 
 
 @dataclass(frozen=True, slots=True)
 class BandwidthRow:
-    """Bytes a second."""
+    """Bytes per second."""
 
     name: str
     rate: Spread
@@ -179,7 +179,7 @@ class BandwidthRow:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How near the machine's limits."""
+    """How close to the machine's limits."""
 
     product_size: int
     product_threads: int
@@ -259,7 +259,7 @@ class Scaling:
 
 @dataclass(frozen=True, slots=True)
 class Build:
-    """How long the native library takes to build; None where it could not be."""
+    """How long the native library takes to build; None if it could not be built."""
 
     seconds: float | None
     notes: tuple[str, ...] = ()

@@ -17,7 +17,7 @@ __all__ = ["SECTIONS", "Section", "all_tables", "load_records", "page", "run_ben
 
 Section = Literal["recurrence", "step", "scaling", "limits", "memory", "build"]
 Progress = Callable[[float], None]
-"""Hears what share of a part is done."""
+"""Called with the share of a part that is done."""
 
 _ROUNDS_OF_PROCESSES = 3
 
@@ -100,7 +100,7 @@ def load_records(folder: Path) -> list[Record]:
 
 
 def all_tables(records: Sequence[Record]) -> list[tuple[Origin, list[Table]]]:
-    """The tables of every part; those of the training step with parallel against sequential."""
+    """The tables of every part; those of the training step include parallel against sequential."""
     from query_reduction.bench.parallel import parallel_rows, parallel_table
 
     found = []

@@ -1,4 +1,4 @@
-"""What more threads and more restarts at once bring, and what a step costs when there is nothing to compute."""
+"""The gain from more threads and more restarts at once, and the cost of a step when there is nothing to compute."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _threads(effort: Effort, variant: str, restarts: int) -> ThreadsRow:
 
 
 def _restarts(effort: Effort, variant: str) -> RestartsRow:
-    """Ten together against ten one after another, the same process, the better number of threads for each."""
+    """Ten together against ten one after another, in one process, with the best number of threads for each."""
     config, work = resolve(variant), workload()
     steps = [network_step(build_qrn(config, work, 1, None), work) for _ in range(STACKED)]
 
@@ -47,7 +47,7 @@ def _restarts(effort: Effort, variant: str) -> RestartsRow:
 
 
 def _overhead(effort: Effort, restarts: int) -> OverheadRow:
-    """A whole step for one story of one sentence: what is left is Python, PyTorch and the optimiser."""
+    """A whole step for one story of one sentence: the rest is Python, PyTorch and the optimiser."""
     work = workload(1, 1, 1)
     step = network_step(build_qrn(resolve("2r"), work, restarts, None), work)
     (samples,) = race([Runner("step", step, thread_counts=(1,))], effort)

@@ -2,7 +2,7 @@
 
 Ours against the same network with the recurrence as a loop over time (the paper's "without parallelisation"), as the
 paper's matrix, and against GRU and LSTM readers of the same width and depth over the same sentences: single against
-single, stacked against stacked, each in a process of its own.
+single, stacked against stacked, each in its own process.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ _LEARNING_RATE = 1e-4
 
 @dataclass(frozen=True, slots=True)
 class Workload:
-    """Questions of the size of real ones, about stories without sense."""
+    """Questions the size of real ones, about meaningless stories."""
 
     questions: EncodedQuestions
     vocabulary: Vocabulary

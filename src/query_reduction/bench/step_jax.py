@@ -45,7 +45,7 @@ def _recurrence(keep: Any, v: Any, *, reverse: bool) -> Any:
 
 
 def jax_losses(config: QRNConfig, longest: int, weights: dict[str, Any], batch: dict[str, Any]) -> Any:
-    """Cross entropy of every question for one restart, tied weights; the same equations as in ``networks.qrn``."""
+    """Cross-entropy of every question for one restart, tied weights; the same equations as in ``networks.qrn``."""
     positions = _positions(batch["words"], config.dimension, longest)
     table = (weights["embedding"][batch["words"]] * positions).sum(1)
     x = table[batch["stories"]]

@@ -41,10 +41,10 @@ BACKENDS["unbound loop"] = scan_unbound
 
 
 class PlainReader(nn.Module):
-    """One GRU or LSTM reader as a PyTorch user would write it: the last state answers.
+    """One GRU or LSTM reader as a PyTorch user would write it: the answer is read from the last state.
 
     Sequences are padded and time comes first, which is PyTorch's fastest path on a CPU; packing them costs more than it
-    saves where stories are about as long as each other.
+    saves when stories have similar lengths.
     """
 
     def __init__(self, kind: type[nn.GRU | nn.LSTM], layers: int, dimension: int, vocabulary: Vocabulary) -> None:
@@ -55,7 +55,7 @@ class PlainReader(nn.Module):
         self.answer = nn.Linear(dimension, len(vocabulary.answers), bias=False)
 
     def loss(self, batch: Batch) -> Tensor:
-        """Cross entropy of the right answers."""
+        """Cross-entropy of the correct answers."""
         table = encode_sentences(self.embedding, batch.words, self._longest)[0]
         inputs = table[batch.stories.T.long()] + table[batch.questions.long()]
         states = self.layers(inputs)[0]

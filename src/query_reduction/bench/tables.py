@@ -61,7 +61,7 @@ def to_markdown(table: Table) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Three digits in the unit that suits."""
+    """Three digits in a suitable unit."""
     for unit, size in (("s", 1.0), ("ms", 1e-3)):
         if seconds >= size:
             return f"{seconds / size:.3g} {unit}"
@@ -115,7 +115,7 @@ def _against_fastest(race: Race, first: _Cells) -> list[_Cells]:
 
 
 def _every_contender(title: str, heads: Sequence[str], races: Sequence[Race], threads: int) -> Table:
-    """A row a contender, a column a race: its time, and times ours with as many threads."""
+    """One row per contender, one column per race: its time, and the ratio to ours with as many threads."""
     names = list(dict.fromkeys(samples.contender for race in races for samples in race.samples))
     rows = []
     for name in names:

@@ -18,7 +18,7 @@ from query_reduction.native.threads import available_cores, use_threads
 __all__ = ["FULL", "QUICK", "SLOW", "Effort", "Runner", "race"]
 
 SLOW = 0.05
-"""A call that takes longer than so many seconds is not repeated within a sample."""
+"""A call that takes longer than this many seconds is not repeated within a sample."""
 _THREAD_TRIALS = 5
 _FEWEST_CALLS = 3
 """Calls in a sample, unless they are slow."""
@@ -32,9 +32,9 @@ class Effort:
 
     rounds: int
     fewest_rounds: int
-    """A runner that has used up its time still takes part in so many rounds."""
+    """A runner that has used up its time still takes part in this many rounds."""
     sample_seconds: float
-    """A sample repeats the call until about so much time is spent."""
+    """A sample repeats the call for about this many seconds."""
     runner_seconds: float
     """Time for all samples of one runner."""
     slowest_call: float
@@ -54,10 +54,10 @@ class Runner:
     name: str
     call: Callable[[], object]
     units: int = 1
-    """How many units of work (models stepped) a call does; times are per unit."""
+    """Units of work (models stepped) per call; times are per unit."""
     set_threads: Callable[[int], None] = use_threads
     thread_counts: tuple[int, ...] | None = None
-    """Numbers of threads to try, the fastest is taken; None tries one and all cores."""
+    """Numbers of threads to try, of which the fastest is used; None tries one and all cores."""
 
 
 def race(runners: Sequence[Runner], effort: Effort) -> list[Samples]:
@@ -75,7 +75,7 @@ def race(runners: Sequence[Runner], effort: Effort) -> list[Samples]:
                     runner.call()  # untimed: fills caches, wakes this runner's threads, lets the last one's sleep
                 calls = [_timed(runner.call) for _ in range(repeats)]
                 spent[number] += sum(calls)
-                # The median: another process that gets the core in one of the calls must not count.
+                # The median: a call during which another process got the core must not matter.
                 seconds[number].append(statistics.median(calls) / runner.units)
             gc.collect()
     return [
@@ -86,7 +86,7 @@ def race(runners: Sequence[Runner], effort: Effort) -> list[Samples]:
 
 @contextmanager
 def _garbage_left_alone() -> Iterator[None]:
-    """No garbage collection inside a sample; what exists already is not looked at between rounds either."""
+    """No garbage collection inside a sample; existing objects are not scanned between rounds either."""
     gc.collect()
     gc.freeze()
     gc.disable()

@@ -1,6 +1,6 @@
-"""A process that holds one contender and runs it when told.
+"""A process that holds one contender and runs it on request.
 
-``python -m query_reduction.bench.worker KIND NAME THREADS`` reads one JSON object a line from standard
+``python -m query_reduction.bench.worker KIND NAME THREADS`` reads one JSON object per line from standard
 input and answers each with one on standard output:
 
     {"prepare": {...}}                            {"ready": true} or {"left_out": "why"}
@@ -38,7 +38,7 @@ def thread_counts() -> tuple[int, ...]:
 
 
 def core_set(threads: int) -> set[int]:
-    """The cores for so many threads: always the same ones, so that every contender gets the same."""
+    """The cores for this many threads: always the same ones, so that every contender gets the same."""
     return set(sorted(os.sched_getaffinity(0))[-threads:])
 
 
@@ -84,7 +84,7 @@ def _timed(call: Callable[[], object], count: int, warm_up: int) -> list[float]:
 
 
 def _preparation(kind: str, name: str, threads: int) -> Callable[[Any], Calls]:
-    """How a contender of this kind gets ready."""
+    """How a contender of this kind is prepared."""
     if kind == "recurrence":
         from query_reduction.bench.recurrence import prepare_solver
 
@@ -102,7 +102,7 @@ def main() -> None:
     if hasattr(os, "sched_setaffinity"):
         # Before any library counts the cores it may use: some can be kept to one thread only this way.
         os.sched_setaffinity(0, core_set(threads))
-    # What libraries print must not get among the answers.
+    # What libraries print must not get mixed with the answers.
     with os.fdopen(os.dup(1), "w") as answers:
         os.dup2(2, 1)
         serve(_preparation(kind, name, threads), sys.stdin, answers)

@@ -1,4 +1,4 @@
-"""The command ``qrn``: one small module a verb, loaded only when the verb is used.
+"""The command ``qrn``: one small module per verb, loaded only when the verb is used.
 
 Exit codes: 0 fine, 1 bad input (one line on standard error), 2 wrong usage, 130 interrupted.
 """
@@ -21,17 +21,17 @@ VERBS: dict[str, tuple[str, str]] = {
     "train": ("train:Train", "train a network on stories, with restarts"),
     "evaluate": ("evaluate:Evaluate", "test a trained model"),
     "ask": ("ask:Ask", "ask a trained model about a story"),
-    "explain": ("explain:Explain", "show how a model came to its answer: terminal, HTML, PNG, SVG, JSON"),
+    "explain": ("explain:Explain", "show how a model arrived at its answer: terminal, HTML, PNG, SVG, JSON"),
     "serve": ("serve:Serve", "a web page and JSON API for trained models"),
-    "models": ("models:Models", "list the models that came with the package"),
+    "models": ("models:Models", "list the models that come with the package"),
     "reproduce": ("reproduce:Reproduce", "the paper's tables, published and measured side by side"),
     "chat": ("chat:Chat", "talk to a model trained on dialogs"),
-    "bench": ("bench:Bench", "speed and memory, side by side with other ways to compute the same"),
+    "bench": ("bench:Bench", "speed and memory, compared with other implementations of the same computation"),
     "demo": ("demo:Demo", "generate stories, train, answer and show the gates, in under a minute"),
-    "data list": ("data:ListData", "what data there is, and where it is looked for"),
+    "data list": ("data:ListData", "list the available data and where it is stored"),
     "data fetch": ("data:FetchData", "download a published dataset"),
-    "data check": ("data:CheckData", "count what is in a file or folder of stories and list its problems"),
-    "data symmetries": ("data:DataSymmetries", "which words may stand for each other, found from the stories alone"),
+    "data check": ("data:CheckData", "count the contents of a file or folder of stories and list its problems"),
+    "data symmetries": ("data:DataSymmetries", "discover which words are interchangeable, from the stories alone"),
     "data generate": ("data:GenerateData", "write generated stories as bAbI files"),
 }
 """Verb → (module:class, what it does). A class is a dataclass of options with a ``run`` method."""
@@ -91,7 +91,7 @@ def _overview() -> str:
     return (
         "qrn: read stories, answer questions that need several facts, show how\n\n"
         f"usage: qrn VERB [options]\n\n{verbs}\n\n"
-        "'qrn VERB --help' explains a verb; every verb takes --json for scripts; 'qrn --version' says the version."
+        "'qrn VERB --help' explains a verb; every verb takes --json for scripts; 'qrn --version' prints the version."
     )
 
 

@@ -27,7 +27,7 @@ class Ask:
     model: Annotated[str, tyro.conf.Positional]
     """A model file, the folder of a training run, or the name of a ready model ('qrn models' lists them)."""
     story: str | None = None
-    """A text file, one sentence a line or prose (or a bAbI or .jsonl file: its first story); - reads standard input."""
+    """A text file, one sentence per line or prose (or a bAbI or .jsonl file: its first story); - for standard input."""
     question: str | None = None
     """The question; without one (and with the story in a file) questions are read from the keyboard."""
     gates: bool = True
@@ -36,7 +36,7 @@ class Ask:
     """Print the answer as one JSON object."""
 
     def run(self) -> int:
-        """Answer one question, or hold a session."""
+        """Answer one question, or start an interactive session."""
         model = load(self.model)
         if isinstance(model, DialogModel):
             raise InputError(f"{self.model} holds conversations: use 'qrn chat'")

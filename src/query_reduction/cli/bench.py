@@ -22,19 +22,19 @@ __all__ = ["Bench"]
 
 @dataclass(frozen=True)
 class Bench:
-    """Measure speed and memory, side by side with other ways to compute the same.
+    """Measure speed and memory, compared with other implementations of the same computation.
 
-    Every contender runs in a process of its own, in alternating rounds; ratios are medians over the rounds, with
-    quartiles. Each part is written as it finishes, and then the page of all parts.
+    Every contender runs in its own process, in alternating rounds; ratios are medians over the rounds, with
+    quartiles. Each part is written as it finishes, followed by the page of all parts.
     """
 
     only: Annotated[tuple[Section, ...], tyro.conf.arg(metavar="PART ...")] = ()
-    """Measure just these parts: recurrence, step, scaling, limits, memory, build."""
+    """Measure only these parts: recurrence, step, scaling, limits, memory, build."""
     quick: bool = False
-    """A few minutes instead of half an hour: fewer sizes and rounds, nothing by torch.compile, wider spread."""
+    """A few minutes instead of half an hour: fewer sizes and rounds, no torch.compile, wider spread."""
     out: Path | None = None
-    """Write bench.md and bench/PART.json into this folder; 'results' if nothing is said, but a quick run then writes
-    nothing."""
+    """Write bench.md and bench/PART.json into this folder; default: 'results', but a quick run writes nothing by
+    default."""
     render: bool = False
     """Measure nothing: write the page (and the picture) again from the stored parts."""
     plot: Path | None = None

@@ -20,7 +20,7 @@ from query_reduction.model import StoryModel, load
 __all__ = ["Chat"]
 
 _COMMANDS = (
-    "/why shows the gates behind the last response, /reset begins again, /save FILE, /quit; an empty line is silence"
+    "/why shows the gates behind the last response, /reset starts over, /save FILE, /quit; an empty line is silence"
 )
 _ENDINGS = frozenset(["quit", "exit", "bye", "goodbye", "bye bye"])
 
@@ -29,20 +29,20 @@ _ENDINGS = frozenset(["quit", "exit", "bye", "goodbye", "bye bye"])
 class Chat:
     """Talk to a model trained on dialogs.
 
-    When it calls the knowledge base, what is found enters the conversation and it goes on by itself, so that a table
+    When it calls the knowledge base, the rows found enter the conversation and it continues by itself, so that a table
     can be booked from the greeting to the phone number.
     """
 
     model: Annotated[str, tyro.conf.Positional]
     """A model file, the folder of a training run, or the name of a ready model."""
     kb: Path | None = None
-    """The knowledge base: bAbI rows (1 the_place R_cuisine thai), or .jsonl with one place per line. Without it, the
-    places a copying model met in training."""
+    """The knowledge base: bAbI rows (1 the_place R_cuisine thai), or .jsonl with one place per line. Default: the
+    places a copying model saw in training."""
     json: bool = False
     """Print each response as one JSON object."""
 
     def run(self) -> int:
-        """Hold a conversation until the input ends."""
+        """Run a conversation until the input ends."""
         model = load(self.model)
         if isinstance(model, StoryModel):
             raise InputError(
@@ -84,7 +84,7 @@ class Chat:
             console.print(f"     ({line})", style="yellow", markup=False, soft_wrap=True)
         if response and response.unknown_words:
             unknown = ", ".join(response.unknown_words[:10])
-            console.print(f"     (words read as nothing: {unknown})", style="yellow", markup=False)
+            console.print(f"     (words ignored: {unknown})", style="yellow", markup=False)
 
 
 def _next_line() -> str | None:
@@ -101,14 +101,14 @@ def _next_line() -> str | None:
 def _show_why(session: Session) -> None:
     trace = session.trace()
     if trace is None:
-        notes.print("nothing was read for the last response", style="dim")
+        notes.print("the network read nothing for the last response", style="dim")
     else:
         console.print(gate_table(trace, width=console.width))
 
 
 def _save(session: Session, name: str) -> None:
     if not name:
-        notes.print("say where to: /save FILE", style="yellow")
+        notes.print("name a file: /save FILE", style="yellow")
         return
     try:
         write_atomically(Path(name), session.as_text())

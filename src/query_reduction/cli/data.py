@@ -26,7 +26,7 @@ _PROBLEMS_SHOWN = 50
 
 @dataclass(frozen=True)
 class ListData:
-    """What data there is, and where it is looked for."""
+    """List the available data and where it is stored."""
 
     json: bool = False
     """Print as one JSON object."""
@@ -35,7 +35,7 @@ class ListData:
         """List."""
         root = cache_folder()
         rows = [
-            {"name": "generated", "what": "20 story tasks, told on the fly", "here": True},
+            {"name": "generated", "what": "20 story tasks, generated on the fly", "here": True},
             *(
                 {"name": d.name, "what": d.what, "here": (root / d.name).is_dir(), "address": d.address}
                 for d in DATASETS.values()
@@ -53,7 +53,7 @@ class ListData:
 
 @dataclass(frozen=True)
 class FetchData:
-    """Download a published dataset, check it and unpack it; an interrupted download goes on where it stopped."""
+    """Download a published dataset, check it and unpack it; an interrupted download is resumed."""
 
     name: Annotated[str, tyro.conf.Positional]
     """babi or dialog."""
@@ -63,7 +63,7 @@ class FetchData:
     def run(self) -> int:
         """Fetch."""
         if self.name not in DATASETS:
-            raise InputError(f"no dataset {self.name!r}; there are {', '.join(DATASETS)}")
+            raise InputError(f"no dataset {self.name!r}; choose from {', '.join(DATASETS)}")
         folder = fetch(DATASETS[self.name])
         if self.json:
             print_json({"name": self.name, "folder": str(folder)})
@@ -74,7 +74,7 @@ class FetchData:
 
 @dataclass(frozen=True)
 class CheckData:
-    """Count what is in a file or folder of stories, and list its problems with file and line."""
+    """Count the contents of a file or folder of stories, and list its problems with file and line."""
 
     path: Annotated[Path, tyro.conf.Positional]
     """A bAbI or .jsonl file, or a folder of them."""
@@ -128,28 +128,28 @@ def _count(path: Path, stories: list[Story], problems: list[Problem]) -> dict[st
 
 @dataclass(frozen=True)
 class DataSymmetries:
-    """Find out which words of some stories may stand for each other without making an answer false.
+    """Discover which words of some stories are interchangeable without making an answer false.
 
     No word list and no knowledge of a language is used; the stories may be in any script. 'qrn train --symmetries
-    --copies 20' trains on stories told in other words found this way.
+    --copies 20' trains on stories retold in words found this way.
     """
 
     path: Annotated[Path, tyro.conf.Positional]
     """A file of stories."""
     seed: int = 0
-    """Decides the random numbers of the tests behind each finding."""
+    """Seed of the random numbers in the tests behind each finding."""
     json: bool = False
     """Print as one JSON object."""
 
     def run(self) -> int:
         """Discover and describe."""
         stories = read_file(self.path)
-        with notes.status("looking for words that may stand for each other"):
+        with notes.status("looking for interchangeable words"):
             found = discover(stories, seed=self.seed)
         if self.json:
             print_json(found.as_json())
             return 0
-        lines = found.describe() or ["no words were found that may stand for each other"]
+        lines = found.describe() or ["no interchangeable words were found"]
         for line in lines:
             console.print(line, markup=False, soft_wrap=True)
         return 0
@@ -171,7 +171,7 @@ class GenerateData:
     held_out_questions: int = 1000
     """Validation and test questions per task."""
     seed: int = 0
-    """Another seed, other stories."""
+    """A different seed gives different stories."""
     unseen_names: bool = False
     """The test part uses names the other parts never mention."""
     mixed: bool = False

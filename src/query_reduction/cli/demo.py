@@ -24,17 +24,17 @@ _EPOCHS = 60
 
 @dataclass(frozen=True)
 class Demo:
-    """Generate stories that need two facts, train the 2r network on them, and answer a question of an unseen story."""
+    """Generate stories that need two facts, train a 2r network on them, and answer a question about a new story."""
 
     seed: int = 0
-    """Other stories, other initial weights."""
+    """A different seed gives different stories and initial weights."""
     json: bool = False
     """Print the result as one JSON object."""
 
     def run(self) -> int:
-        """The whole way of a question through the house."""
+        """Generate, train, evaluate, answer and explain."""
         use_threads(available_cores())
-        notes.print(f"telling {_QUESTIONS} questions that need two facts each …")
+        notes.print(f"generating {_QUESTIONS} questions that need two facts each …")
         parts = load_parts("generated", _TASK, questions=_QUESTIONS, seed=self.seed)
         settings = {"restarts": _RESTARTS, "max_epochs": _EPOCHS, "seed": self.seed}
         run = Run(parts, setup("2r", changes=settings), Place(about="demo"))

@@ -35,16 +35,16 @@ class Evaluate:
     model: Annotated[str, tyro.conf.Positional]
     """A model file, the folder of a training run, or the name of a ready model ('qrn models' lists them)."""
     data: str | None = None
-    """generated, babi (or babi/en-10k …), dialog, generated-dialog, or the path of a file or folder; by default what
-    the model was trained for, if its card says so."""
+    """generated, babi (or babi/en-10k …), dialog, generated-dialog, or the path of a file or folder; by default the
+    model's own task, if its card names it."""
     task: str | None = None
     """Which bAbI task or tasks (2, 1-5, all)."""
     seed: int = 0
-    """Decides which stories are generated."""
+    """Seed of the generated stories."""
     explanations: bool = False
-    """Also hold the sentences that contributed most against the supporting facts, where the data names them."""
+    """Also compare the sentences that contributed most with the supporting facts, where the data names them."""
     mistakes: int = 0
-    """List so many of the questions that were answered wrongly."""
+    """List this many of the questions that were answered wrongly."""
     json: bool = False
     """Print the result as one JSON object."""
 
@@ -104,7 +104,7 @@ class Evaluate:
         return found
 
     def _source(self, model: Model) -> tuple[str, str | None]:
-        """The data and the task: as asked for, or those of the model's card."""
+        """The data and the task: those given, or those on the model's card."""
         if self.data is not None:
             return self.data, self.task
         known = model.card.get("data", {})
@@ -130,7 +130,7 @@ class Evaluate:
 
 
 def _distinct_texts(stories: list[Story]) -> list[str]:
-    """Sentences and questions, each once."""
+    """The distinct sentences and questions."""
     texts = (text for story in stories for text in (*story.sentences, *(q.text for q in story.questions)))
     return list(dict.fromkeys(texts))
 
@@ -162,11 +162,11 @@ def _kind_table(kinds: dict[str, dict[str, float]]) -> Table:
 
 
 def _print_explanations(scores: dict[str, dict[str, Any]]) -> None:
-    """One row per task and ranking: the model's, and the two it has to beat."""
+    """One row per task and ranking: the model's, and those it has to beat."""
     if not scores:
-        console.print("the data names no supporting facts to hold explanations against")
+        console.print("the data names no supporting facts to compare explanations with")
         return
-    table = Table(title="sentences ranked by contribution against supporting facts, %", title_justify="left")
+    table = Table(title="sentences ranked by contribution, compared with supporting facts, %", title_justify="left")
     for title in ("task", "questions", "ranked by", *(figure.replace("_", " ") for figure in FIGURES)):
         table.add_column(title, justify="left" if title == "ranked by" else "right")
     for task, score in scores.items():

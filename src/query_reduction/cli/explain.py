@@ -22,7 +22,7 @@ __all__ = ["Explain"]
 
 @dataclass(frozen=True)
 class Explain:
-    """Show how a trained model came to an answer: gates, reduced queries and what each sentence contributed.
+    """Show how a trained model arrived at an answer: gates, reduced queries and what each sentence contributed.
 
     Without --html, --png, --svg or --json the picture is drawn in the terminal.
     """
@@ -32,7 +32,7 @@ class Explain:
     question: str
     """The question."""
     story: str | None = None
-    """A text file, one sentence a line or prose (or a bAbI or .jsonl file: its first story); - reads standard input."""
+    """A text file, one sentence per line or prose (or a bAbI or .jsonl file: its first story); - for standard input."""
     html: Path | None = None
     """Write one standalone HTML file."""
     png: Path | None = None
@@ -42,7 +42,7 @@ class Explain:
     sentences: int = 30
     """How many sentences of a long story the terminal and the pictures show: those that contributed most."""
     vectors: bool = False
-    """With --json: candidates, reduced queries and every unit of vector gates, too."""
+    """With --json: also candidates, reduced queries and every unit of vector gates."""
     json: bool = False
     """Print the trace as one JSON object."""
 

@@ -1,10 +1,10 @@
-"""A training run's polite end: the first Ctrl-C, or a SIGTERM, ends it after the epoch and keeps everything."""
+"""A polite end: the first Ctrl-C, or a SIGTERM, stops long work and keeps everything; a second Ctrl-C stops at once."""
 
 from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
@@ -12,28 +12,32 @@ from query_reduction.cli.output import notes
 from query_reduction.training.progress import progress_bar
 from query_reduction.training.run import Run
 
-__all__ = ["train_with_progress"]
+__all__ = ["stop_on_interrupt", "train_with_progress"]
 
 
 def train_with_progress(run: Run) -> bool:
-    """Train under a progress bar; True if it came to its end. A second Ctrl-C ends at once."""
-    with progress_bar(run, console=notes) as show, _stop_on_interrupt(run):
+    """Train under a progress bar; True if it came to its end."""
+    with progress_bar(run, console=notes) as show, stop_on_interrupt(run.request_stop, "stopping after this epoch"):
         return run.train(show)
 
 
 @contextmanager
-def _stop_on_interrupt(run: Run) -> Iterator[None]:
+def stop_on_interrupt(request_stop: Callable[[], None], message: str) -> Iterator[None]:
+    """Call ``request_stop`` on the first signal and say ``message``."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
+    asked = False
 
-    def request(signal_number: int, frame: FrameType | None) -> None:
-        if run.stop_requested:
+    def handle(signal_number: int, frame: FrameType | None) -> None:
+        nonlocal asked
+        if asked:
             raise KeyboardInterrupt
-        run.stop_requested = True
-        notes.print("stopping after this epoch (Ctrl-C again to stop at once)")
+        asked = True
+        request_stop()
+        notes.print(f"{message} (Ctrl-C again to stop at once)")
 
-    before = {number: signal.signal(number, request) for number in (signal.SIGINT, signal.SIGTERM)}
+    before = {number: signal.signal(number, handle) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield
     finally:

@@ -16,7 +16,7 @@ __all__ = ["Models"]
 
 @dataclass(frozen=True)
 class Models:
-    """List the models that came with the package; their names work wherever a verb takes a model."""
+    """List the models that come with the package; their names work wherever a verb takes a model."""
 
     json: bool = False
     """Print them, with their whole cards, as one JSON object."""
@@ -34,7 +34,7 @@ class Models:
             table.add_row(*_row(model))
         console.print(table)
         if not models:
-            console.print("no models came with this copy of the package; 'qrn train' makes one")
+            console.print("this copy of the package contains no models; 'qrn train' makes one")
         return 0
 
 

@@ -15,7 +15,7 @@ class _Output(Console):
     """Standard output."""
 
     def on_broken_pipe(self) -> None:
-        """Leave it to ``main``, as for what is printed otherwise; rich would end with an error."""
+        """Let ``main`` handle it, as for other output; rich would exit with an error."""
         raise BrokenPipeError
 
 
@@ -29,6 +29,6 @@ def print_json(value: Any) -> None:
 
 
 def print_reading(lines: Iterable[str]) -> None:
-    """What a person should know about how a story was read."""
+    """What the user should know about how a story was read."""
     for line in lines:
         console.print(line, style="yellow", markup=False, soft_wrap=True)

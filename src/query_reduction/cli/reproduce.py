@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import os
 import shutil
-import signal
-from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from types import FrameType
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import tyro
 
+from query_reduction.cli.interrupt import stop_on_interrupt, train_with_progress
 from query_reduction.cli.output import console, notes, print_json
 from query_reduction.cli.sweep_view import SweepView
 from query_reduction.errors import InputError
@@ -40,35 +39,35 @@ __all__ = ["Reproduce"]
 class Reproduce:
     """Train what a table of the paper needs and print published and measured numbers side by side.
 
-    Every finished restart is stored at once; stop it at any time and start it again, it goes on. What is stored is
-    used again, unless data, settings or what the code computes have changed. The whole table is also written as
+    Every finished restart is stored at once; stop it at any time and run it again to resume. Stored results are
+    reused, unless data, settings or what the code computes have changed. The whole table is also written as
     Markdown.
     """
 
     table: Annotated[str, tyro.conf.Positional]
     """qa-1k, qa-10k, dialog or transfer; speed (sequential against parallel); figures (the paper's gate figures);
-    audit (compute some stored results again)."""
+    audit (recompute some stored results)."""
     cells: Annotated[int | None, tyro.conf.Positional] = None
-    """audit: how many stored cells, drawn at random."""
+    """audit: number of stored cells, drawn at random."""
     seed: int = 0
-    """audit: decides which cells are drawn."""
+    """audit: seed for drawing the cells."""
     tasks: str = "all"
     """Only these tasks: a number, a range or a list (1-5,19)."""
     variants: tuple[str, ...] = ()
-    """Only these columns (2r 3r); controls names the networks that are there to compare with."""
+    """Only these columns (2r 3r); controls stands for the networks included for comparison."""
     restarts: int | None = None
-    """Trainings from new initial weights for each cell and recipe, instead of as many as the table's plan says; the
-    table that is written keeps to the plan."""
+    """Restarts per cell and recipe, instead of the number in the table's plan; the table that is written keeps to the
+    plan."""
     recipe: str | None = None
-    """Another recipe of the tables than the column's own; its results are kept apart."""
+    """A different recipe of the tables instead of the column's own; its results are kept separate."""
     data: Path | None = None
     """The folder that holds the published data (with babi/en …); by default $QRN_DATA or the user's cache."""
     out: Path = Path("results")
-    """Where the store and the reports are."""
+    """The folder of the store and the reports."""
     report_only: bool = False
     """Train nothing: make the reports from what is stored."""
     formats: tuple[Literal["md", "html", "csv", "tex", "json"], ...] = ()
-    """Also write the columns and tasks asked for in these formats."""
+    """Also write the selected columns and tasks in these formats."""
     mix: bool = False
     """Also use stored results of code that computes differently; the tables mark them."""
     engine: Literal["processes", "ray"] = "processes"
@@ -76,11 +75,11 @@ class Reproduce:
     address: str | None = None
     """The Ray cluster (host:port, or auto); without one a cluster of this machine alone is started."""
     workers: int | None = None
-    """How many trials at once; by default one per core."""
+    """Number of parallel trials; by default one per core."""
     stack: int = 10
-    """Train at most so many restarts of a network together in one process."""
+    """Train at most this many restarts of a network together in one process."""
     readme: Path | None = None
-    """Also replace the tables between the marks of this file (<!-- table:qa-1k --> … <!-- /table:qa-1k -->)."""
+    """Also replace the tables between the markers in this file (<!-- table:qa-1k --> … <!-- /table:qa-1k -->)."""
     json: bool = False
     """Print the table as one JSON object."""
 
@@ -98,7 +97,7 @@ class Reproduce:
         columns = experiment.chosen_columns([name for text in self.variants for name in text.split(",")])
         tasks = _tasks(experiment, self.tasks)
         if tasks != list(experiment.tasks) and not self.variants:
-            # A network of all tasks at once cannot be narrowed to some; it is trained only if asked for.
+            # A network of all tasks at once cannot be narrowed to some; it is trained only on request.
             columns = [column for column in columns if not column.joint]
         store = ResultStore(self.out / "store")
         complete = True
@@ -118,7 +117,7 @@ class Reproduce:
                     mix=self.mix,
                 )
                 complete, failures = self._sweep(jobs, store)
-        # Controls that nobody asked for are shown as soon as they are measured.
+        # Controls that were not requested are shown once they have been measured.
         shown = columns if self.variants or tasks != list(experiment.tasks) else None
         table = build_table(
             store, experiment, columns=shown, tasks=tasks, restarts=self.restarts, recipe=recipe, mix=self.mix
@@ -129,7 +128,7 @@ class Reproduce:
     def _check(self) -> None:
         others = ("speed", "figures", "audit")
         if self.table not in EXPERIMENTS and self.table not in others:
-            raise InputError(f"no table {self.table!r}; there are {', '.join(EXPERIMENTS)}, {', '.join(others)}")
+            raise InputError(f"no table {self.table!r}; choose from {', '.join(EXPERIMENTS)}, {', '.join(others)}")
         if self.cells is not None and (self.table != "audit" or self.cells < 1):
             raise InputError(f"{self.cells}: only audit takes a number of cells, above 0")
         if self.restarts is not None and self.restarts < 1:
@@ -161,24 +160,24 @@ class Reproduce:
         return 0
 
     def _sweep(self, jobs: Sequence[Job], store: ResultStore) -> tuple[bool, list[str]]:
-        """Run the jobs: whether nothing was left out, and what failed."""
+        """Run the jobs: whether all were run, and what failed."""
         if not jobs:
-            notes.print("everything asked for is stored already")
+            notes.print("everything requested is already stored")
             return True, []
         begun = sum((job.folder / STATE_FILE).exists() for job in jobs)
         if begun:
-            notes.print(f"{begun} stack{'s' * (begun != 1)} go on where an earlier sweep stopped")
+            notes.print(f"{begun} stack{'s' * (begun != 1)} resume from an earlier sweep")
         sweep = Sweep(store, jobs)
         with (
             closing(self._engine(jobs)) as engine,
-            _stop_on_interrupt(sweep),
+            stop_on_interrupt(sweep.request_stop, "stopping: the running trials keep their state"),
             SweepView(sweep, engine.workers, notes) as view,
         ):
             complete = sweep.run(engine, view.update)
         for retry in sweep.retries:
-            notes.print(f"tried again: {retry}", style="yellow", markup=False)
+            notes.print(f"retried: {retry}", style="yellow", markup=False)
         if not complete and not sweep.failures:
-            notes.print("stopped; everything so far is kept, the same command goes on")
+            notes.print("stopped; everything so far is kept; run the same command to resume")
         return complete, sweep.failures
 
     def _engine(self, jobs: Sequence[Job]) -> RayEngine | ProcessEngine:
@@ -210,14 +209,13 @@ class Reproduce:
         return code or (0 if all(one.passed for one in comparisons) else 1)
 
     def _figures(self) -> int:
-        from query_reduction.cli.interrupt import train_with_progress
         from query_reduction.experiments.figures import draw_figures, figure_runs, figures_json, figures_markdown
 
         for folder, run in figure_runs(self.restarts):
             notes.print(f"training the network of {folder}", markup=False)
             run.resume()
             if not train_with_progress(run):
-                notes.print("stopped; the same command goes on")
+                notes.print("stopped; run the same command to resume")
                 return 130
             run.finish()
         figures = draw_figures(self.out / "figures")
@@ -232,7 +230,7 @@ class Reproduce:
             print_json(table.as_json())
         else:
             console.print(to_markdown(table), markup=False, soft_wrap=True)
-        # A narrowed view must not take the place of the whole table.
+        # A narrowed view must not replace the whole table.
         whole = build_table(store, experiment, mix=self.mix)
         paths = []
         if any(column.measured for column in whole.columns):
@@ -275,24 +273,3 @@ def _tasks(experiment: Experiment, text: str) -> list[str]:
             f"table {experiment.name} has tasks {experiment.tasks[0]} to {experiment.tasks[-1]}, not {unknown[0]}"
         )
     return chosen
-
-
-@contextmanager
-def _stop_on_interrupt(sweep: Sweep) -> Iterator[None]:
-    """The first Ctrl-C (or a polite kill) keeps everything and ends; a second Ctrl-C ends at once."""
-    asked = False
-
-    def request(signal_number: int, frame: FrameType | None) -> None:
-        nonlocal asked
-        if asked:
-            raise KeyboardInterrupt
-        asked = True
-        sweep.request_stop()
-        notes.print("stopping: the running trials keep their state (Ctrl-C again to stop at once)")
-
-    before = {number: signal.signal(number, request) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

@@ -1,4 +1,4 @@
-"""Scores as a table: a row per task, a column per measure."""
+"""Scores as a table: one row per task, one column per measure."""
 
 from __future__ import annotations
 
@@ -17,6 +17,6 @@ def score_table(errors: Mapping[str, Mapping[str, float]]) -> Table:
         table.add_column(measure, justify="right")
     rows = dict.fromkeys(row for by_row in errors.values() for row in by_row)
     for row in rows:
-        name = row.replace("-OOV", ", names never seen").removeprefix(", ") or "test"
+        name = row.replace("-OOV", ", unseen names").removeprefix(", ") or "test"
         table.add_row(name, *(f"{by_row[row]:.2f}" for by_row in errors.values()))
     return table

@@ -16,7 +16,7 @@ __all__ = ["Serve"]
 
 @dataclass(frozen=True)
 class Serve:
-    """Serve trained models: a web page to ask and watch them, and a JSON API.
+    """Serve trained models: a web page to query and inspect them, and a JSON API.
 
     Without a model all ready models are served. Ctrl-C or SIGTERM ends the server after the requests in flight.
     """
@@ -24,7 +24,7 @@ class Serve:
     models: Annotated[tuple[str, ...], tyro.conf.Positional] = ()
     """Model files, folders of training runs (or folders of those), or names of ready models."""
     host: str = "127.0.0.1"
-    """The address to listen on; 0.0.0.0 lets other machines in."""
+    """The address to listen on; 0.0.0.0 accepts connections from other machines."""
     port: int = 8080
     """The port to listen on; 0 takes a free one."""
     json: bool = False
@@ -32,7 +32,7 @@ class Serve:
     limits: Limits = field(default_factory=Limits)
 
     def run(self) -> int:
-        """Serve until told to stop."""
+        """Serve until interrupted."""
         try:
             from query_reduction.serve.server import serve
         except ImportError as error:

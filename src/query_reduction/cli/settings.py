@@ -1,7 +1,7 @@
 """Settings as options of the command line: every field of the networks, tasks and recipes, each optional.
 
-What is not given is as the recipe, the network and the data have it; what is given and has no effect is an error
-(``training.setup``). Help texts are the docstrings under the fields.
+An option that is not given keeps the default of the recipe, the network and the data; one that has no effect is an
+error (``training.setup``). Help texts are the docstrings under the fields.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ __all__ = ["given", "optional"]
 
 
 def optional(name: str, groups: Mapping[str, Sequence[type]]) -> type:
-    """A dataclass with a field for each setting of these classes, all None unless given.
+    """A dataclass with one field per setting of these classes, all None unless given.
 
-    ``groups`` has classes by what they belong to; a setting that several classes have is one option.
+    ``groups`` lists the classes by what they belong to; a setting that several classes have is one option.
     """
     found: dict[str, tuple[Any, list[str], str]] = {}
     for owner, classes in groups.items():
@@ -46,13 +46,13 @@ def given(options: Any) -> dict[str, Any]:
 
 
 def _option(kind: Any) -> Any:
-    """The type of an option that need not be given; of true and false it is a switch, which alone means yes."""
+    """The type of an optional setting; a boolean is a switch, which on its own means yes."""
     return Annotated[bool | None, _SWITCH] if kind is bool else kind | None
 
 
 def _switched(given: list[str]) -> bool:
     if given and given[0] not in ("yes", "no"):
-        raise ValueError(f"it is yes or no, not {given[0]}")
+        raise ValueError(f"it must be yes or no, not {given[0]}")
     return given != ["no"]
 
 

@@ -15,12 +15,12 @@ _MOST_BYTES = 50 * 1024 * 1024
 
 
 def is_piped(story: str | None) -> bool:
-    """Whether the story comes from standard input, which then cannot be asked for anything else."""
+    """Whether the story comes from standard input, which then cannot be used for questions."""
     return story == "-" or (story is None and not sys.stdin.isatty())
 
 
 def sentences_from(story: str | None) -> list[str]:
-    """The story's lines, each one sentence or several: of the named file, of standard input (-), or typed in."""
+    """The story's lines, each one sentence or several: from the named file, from standard input (-), or typed in."""
     if is_piped(story):
         sentences = _sentences(sys.stdin.read(_MOST_BYTES))
         if not sentences:
@@ -60,7 +60,7 @@ def _of_file(path: Path) -> list[str]:
 
 
 def _sentences(text: str) -> list[str]:
-    """One sentence a line. Of numbered (bAbI) lines the first story, without numbers and without its questions."""
+    """One sentence per line. For numbered (bAbI) lines, the first story, without numbers and without its questions."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     split = [line.partition(" ") for line in lines]
     if not all(number.isdecimal() and rest for number, _, rest in split):

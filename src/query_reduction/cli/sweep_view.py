@@ -1,4 +1,4 @@
-"""How a sweep looks while it runs: a live table in a terminal, a line for every step elsewhere."""
+"""How a sweep looks while it runs: a live table in a terminal, one line per step elsewhere."""
 
 from __future__ import annotations
 
@@ -57,14 +57,14 @@ class SweepView:
             for entry in sweep.running.values()
         )
         return (
-            f"{sweep.stored}/{sweep.total} restarts stored, {_span(sweep.seconds)} gone, "
-            f"{'about ' + _span(left) + ' left at most' if left is not None else 'time left not known yet'}"
+            f"{sweep.stored}/{sweep.total} restarts stored, {_span(sweep.seconds)} elapsed, "
+            f"{'about ' + _span(left) + ' left at most' if left is not None else 'time left unknown yet'}"
             + (f"; running: {running}" if running else "")
             + (f"; {len(sweep.failures)} failed" if sweep.failures else "")
         )
 
     def _table(self) -> Table:
-        """Every cell of the sweep: the chosen test error so far, the paper's, and how far it is."""
+        """Every cell of the sweep: the chosen test error so far, the paper's, and the progress."""
         sweep = self._sweep
         if self._cells is None or self._cells_at != sweep.stored:
             self._cells, self._cells_at = self._stored_cells(), sweep.stored
@@ -112,14 +112,14 @@ _Stored = tuple[Setting, list[RestartResult]]
 def _cell(recipes: list[_Stored]) -> str:
     setting = recipes[0][0]
     paper = published().column(setting.table, setting.column).get(setting.task)
-    beside = f", {paper:.1f}" if paper is not None else ""
+    printed = f", {paper:.1f}" if paper is not None else ""
     chosen = [choose(results, own.keep) for own, results in recipes if results]
     if not chosen:
-        return f"·{beside}"
+        return f"·{printed}"
     errors = choose(chosen, "accuracy").errors
     first = [error for by_row in list(errors.values())[:1] for error in by_row.values()]
     count = sum(len(results) for _, results in recipes)
-    return f"{sum(first) / max(len(first), 1):.1f} ({count}){beside}"
+    return f"{sum(first) / max(len(first), 1):.1f} ({count}){printed}"
 
 
 def _span(seconds: float) -> str:

@@ -57,20 +57,20 @@ class Train:
     network: Annotated[
         str | None,
         tyro.conf.arg(
-            help=f"The network: {_NETWORKS}. For dialogs + adds match, c copying. Default: 2r, or what the recipe has."
+            help=f"The network: {_NETWORKS}. For dialogs, + adds match, c copying. Default: 2r, or the recipe's."
         ),
     ] = None
-    recipe: Annotated[str, tyro.conf.arg(help=f"Settings that go together: {_RECIPES}.")] = "original"
+    recipe: Annotated[str, tyro.conf.arg(help=f"Settings that belong together: {_RECIPES}.")] = "original"
     questions: int = 1000
     """Training questions per task, for generated stories; training dialogs, for generated dialogs."""
     out: Path | None = None
-    """Where model, result and curves go; by default a new folder under runs/."""
+    """The folder for model, result and curves; by default a new one under runs/."""
     resume: bool = False
-    """Go on with an interrupted run with the same options."""
+    """Resume an interrupted run that had the same options."""
     save_every: float = 5.0
-    """Seconds between two savings of the state that --resume needs."""
+    """Seconds between two saves of the state that --resume needs."""
     threads: int = 0
-    """Threads to compute with; 0 means one per core."""
+    """Number of threads; 0 means one per core."""
     tensorboard: Path | None = None
     """Also write the learning curves for TensorBoard, to this folder."""
     json: bool = False
@@ -124,18 +124,20 @@ class Train:
         if run.best().weights:
             save_model(folder / MODEL_FILE, run.model(run.best(), {"finished": False}))
         notes.print(
-            f"stopped at epoch {run.trainer.epoch}; go on with the same command and --resume --out {folder}",
+            f"stopped at epoch {run.trainer.epoch}; to resume, use the same command with --resume --out {folder}",
             markup=False,
         )
         return False
 
     def _folder(self, data_name: str, kind: str, network: str) -> Path:
-        """Where this run is kept: as told, the interrupted run to go on with, or a new folder."""
+        """The folder of this run: the one given, the interrupted run to resume, or a new one."""
         if self.out is not None:
             if is_finished(self.out):
                 raise InputError(f"{self.out} holds a finished run; choose another --out")
             if is_unfinished(self.out) and not self.resume:
-                raise InputError(f"{self.out} holds an unfinished run; add --resume to go on, or choose another --out")
+                raise InputError(
+                    f"{self.out} holds an unfinished run; add --resume to continue it, or choose another --out"
+                )
             return self.out
         task = f"{'dialog' if kind == 'dialogs' else 'qa'}{self.task}" if self.task else data_name
         stem = f"{task}-{network}"
@@ -148,7 +150,7 @@ class Train:
 
 
 def report(result: RunResult, folder: Path | None, kind: str) -> None:
-    """The result of a run, for a person."""
+    """The result of a run, as text."""
     chosen = result.chosen
     if chosen.test_error is None:
         console.print(f"development error [bold]{chosen.dev_error:.1f} %[/] (no test questions)")

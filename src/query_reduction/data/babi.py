@@ -27,7 +27,7 @@ _TASK_FILE = re.compile(r"qa(\d+)_.*_(train|valid|test)\.txt(?:\.gz)?$")
 
 @dataclass(slots=True)
 class _StoryBeingRead:
-    """A story while its lines come in: where each line number stands among the sentences."""
+    """A story while its lines are read: the sentence position of each line number."""
 
     sentences: list[str] = field(default_factory=list)
     questions: list[Question] = field(default_factory=list)
@@ -56,7 +56,7 @@ def scan_lines(
 
 
 def _take_line(story: _StoryBeingRead, number: int, text: str, unanswered: bool) -> str:
-    """Put one line into the story; return a complaint, or an empty string."""
+    """Add one line to the story; return an error message, or an empty string."""
     if "\t" not in text:
         sentence = sys.intern(text.strip())  # a few hundred sentences make up a file of thousands of lines
         story.position_of_line[number] = len(story.sentences)

@@ -15,11 +15,11 @@ class Batch:
     """Questions and their stories as numbers. Each distinct sentence (or question) appears once, as a row of words."""
 
     words: Int[Tensor, "sentence word"]
-    """Word numbers, 0 after the end of a sentence."""
+    """Word indices, 0 after the end of a sentence."""
     stories: Int[Tensor, "batch time"]
-    """The story each question sees, as rows of ``words``; what lies past its length is ignored."""
+    """The story each question sees, as rows of ``words``; entries past its length are ignored."""
     lengths: Int[Tensor, "batch"]
     questions: Int[Tensor, "batch"]
     """The question, as a row of ``words``."""
     answers: Int[Tensor, "batch"]
-    """The number of the right answer; -1 where it is not among the known ones."""
+    """The index of the correct answer; -1 if it is not a known one."""

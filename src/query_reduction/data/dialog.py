@@ -1,8 +1,8 @@
-"""Dialogs as stories: what is said are the sentences, the user's turn is the question, the system's turn its answer.
+"""Dialogs as stories: utterances are the sentences, the user's turn is the question, the system's turn its answer.
 
-As text, a dialog is what ``query_reduction.data.dialog_text`` says. As JSON, it is one object:
-{"turns": [{"user": "hi", "system": "hello"}, {"row": "the_place R_rating 8"}]}, one a line or in an array. As a table,
-it is one turn a row, with the columns ``dialog``, ``user`` and ``system`` (see ``query_reduction.data.rows``).
+As text, a dialog is in the format of ``query_reduction.data.dialog_text``. As JSON, it is one object:
+{"turns": [{"user": "hi", "system": "hello"}, {"row": "the_place R_rating 8"}]}, one per line or in an array. As a
+table, it has one turn per row, with the columns ``dialog``, ``user`` and ``system`` (see ``data.rows``).
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def format_dialogs(dialogs: Iterable[Story]) -> Iterator[str]:
 
 
 def speakers(dialog: Story) -> list[Speaker]:
-    """Who says each sentence: a question's turn is the user's, the one after it the system's, all else are rows."""
+    """Who says each sentence: a question's turn is the user's, the one after it the system's, all others are rows."""
     spoken: list[Speaker] = ["row"] * len(dialog.sentences)
     for question in dialog.questions:
         if question.after < len(spoken):
@@ -86,7 +86,7 @@ def speakers(dialog: Story) -> list[Speaker]:
 
 
 def mark(dialog: Story, marks: Marks) -> Story:
-    """The dialog with words added to each utterance that say who speaks and, if wanted, in which turn."""
+    """The dialog with words added to each utterance that say who speaks and, optionally, in which turn."""
     if marks == "none":
         return dialog
     turn = 0
@@ -99,7 +99,7 @@ def mark(dialog: Story, marks: Marks) -> Story:
 
 
 def read_candidates(path: Path) -> list[str]:
-    """The responses a system may give, one a line after a number."""
+    """The responses a system may give, one per line after a number."""
     problems: list[Problem] = []
     candidates = [line.partition(" ")[2].strip() for line in text_lines(path, problems) if line.strip()]
     if problems:

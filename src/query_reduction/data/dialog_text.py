@@ -32,7 +32,7 @@ def published_part(path: Path) -> tuple[str, str] | None:
 
 
 class DialogBuilder:
-    """A dialog while its turns come in."""
+    """A dialog while its turns are read."""
 
     def __init__(self) -> None:
         self.sentences: list[str] = []
@@ -40,7 +40,7 @@ class DialogBuilder:
 
     def turn(self, user: str, system: str) -> None:
         """What the user said and the system answered."""
-        # Dialogs repeat a few hundred utterances: keep each text once.
+        # Dialogs repeat a few hundred utterances: each text is kept only once.
         user, system = sys.intern(user.strip() or SILENCE), sys.intern(system.strip())
         self.questions.append(Question(user, system, len(self.sentences)))
         self.sentences += (user, system)

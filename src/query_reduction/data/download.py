@@ -1,4 +1,4 @@
-"""Download an archive and unpack it as if its sender meant harm: over https, bounded, checked, kept in its folder."""
+"""Download an archive and unpack it as untrusted: over https, bounded, checked, confined to its folder."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from query_reduction.files import write_atomically
 
 __all__ = ["download", "has_checksum", "unpack"]
 
-# Small, because a chunk that is cut off is lost and has to be fetched again.
+# Small, because an interrupted chunk is lost and has to be fetched again.
 _CHUNK = 1 << 13
 _MOST_REDIRECTS = 5
 _SECONDS = 30
@@ -24,7 +24,7 @@ _MOST_FILES = 10_000
 
 
 def has_checksum(path: Path, sha256: str) -> bool:
-    """Whether the file is here and whole."""
+    """Whether the file exists and is complete."""
     if not path.is_file():
         return False
     with path.open("rb") as file:
@@ -32,7 +32,7 @@ def has_checksum(path: Path, sha256: str) -> bool:
 
 
 def download(address: str, path: Path, *, sha256: str, most_bytes: int, progress: bool) -> None:
-    """Fetch a file over https, going on where an earlier try stopped; InputError where it cannot be had or is wrong."""
+    """Fetch a file over https, resuming an earlier attempt; InputError if it is unavailable or wrong."""
     from requests import RequestException
 
     part = path.with_name(f".{path.name}.part")
@@ -63,7 +63,7 @@ def _fetch_rest(address: str, part: Path, most_bytes: int, progress: bool) -> No
     headers = {"Range": f"bytes={done}-"} if done else {}
     for _ in range(_MOST_REDIRECTS + 1):
         _check_address(address)
-        # Redirections by hand: each address is checked, so that none leads back to plain http.
+        # Redirects are followed by hand: each address is checked, so that none leads back to plain http.
         with requests.get(address, headers=headers, stream=True, timeout=_SECONDS, allow_redirects=False) as response:
             if response.is_redirect:
                 address = urljoin(address, response.headers["location"])
@@ -92,7 +92,7 @@ def _fetch_rest(address: str, part: Path, most_bytes: int, progress: bool) -> No
 
 
 def _check_address(address: str) -> None:
-    """Only https, or plain http to this very machine, where nobody can listen."""
+    """Only https, or plain http to this machine, where nobody can eavesdrop."""
     parts = urlsplit(address)
     if parts.scheme == "https" or (parts.scheme == "http" and _is_here(parts.hostname or "")):
         return
@@ -107,9 +107,9 @@ def _is_here(host: str) -> bool:
 
 
 def unpack(archive: Path, folder: Path) -> None:
-    """Write the files of a .tar.gz that are not in the folder yet, or differ there.
+    """Write the files of a .tar.gz that are missing from the folder or differ there.
 
-    An archive with anything but plain files and folders inside of ``folder`` is refused before anything is written.
+    An archive with anything but plain files and folders inside ``folder`` is rejected before anything is written.
     """
     try:
         _walk(archive, folder, write=False)

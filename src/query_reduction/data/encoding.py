@@ -1,7 +1,7 @@
 """Stories as numbers: every distinct sentence once in a table, a story is a run of table rows.
 
-Nothing here is padded, so a sentence of ten thousand words or a story of a hundred thousand sentences costs
-what it weighs and no more. ``batch`` pads, for one batch at a time.
+Nothing here is padded, so a sentence of ten thousand words or a story of a hundred thousand sentences takes
+no more memory than its content. ``batch`` pads, one batch at a time.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ _Ints = NDArray[np.int32]
 
 @dataclass(frozen=True, slots=True)
 class _Runs:
-    """Many runs of numbers of different lengths, end to end."""
+    """Many runs of numbers of different lengths, concatenated."""
 
     numbers: _Ints
     first: NDArray[np.int64]
     length: _Ints
 
     def padded(self, rows: NDArray[np.integer], filler: int | _Ints) -> tuple[_Ints, _Ints]:
-        """The chosen runs as a rectangle, filled up with ``filler`` (one, or a column of them); and their lengths."""
+        """The chosen runs as a rectangle, padded with ``filler`` (a single value, or a column); and their lengths."""
         length = self.length[rows]
         steps = np.arange(max(length.max(initial=0), 0))
         inside = steps < length[:, None]
         if not len(self.numbers):
             return np.zeros((len(rows), 0), np.int32), length
-        # Positions past a run's end point anywhere valid; np.where overwrites what they pick.
+        # Positions past a run's end point anywhere valid; np.where overwrites the values they select.
         positions = np.minimum(self.first[rows][:, None] + steps, len(self.numbers) - 1)
         return np.where(inside, self.numbers[positions], np.asarray(filler, np.int32)), length
 
@@ -59,7 +59,7 @@ class EncodedQuestions:
         return len(self.questions)
 
     def batch(self, chosen: NDArray[np.integer]) -> Batch:
-        """The chosen questions as tensors, with just the sentences they need."""
+        """The chosen questions as tensors, with only the sentences they need."""
         questions = self.questions[chosen]
         # Padding repeats the question's row: a row that is needed anyway.
         stories, lengths = self.stories.padded(chosen, questions[:, None])
@@ -82,7 +82,7 @@ class EncodedQuestions:
     def rarity(self, chosen: NDArray[np.integer], vocabulary_size: int) -> NDArray[np.float64]:
         """How rare each word is: min(1, log10(N / n)), where n of the chosen N sentences and questions have it.
 
-        Each question counts the whole of its story; a word that does not occur is as rare as can be.
+        Each question counts the whole of its story; a word that does not occur has the maximum rarity.
         """
         stories, lengths = self.stories.padded(chosen, 0)
         rows = np.concatenate((stories[np.arange(stories.shape[1]) < lengths[:, None]], self.questions[chosen]))
@@ -95,7 +95,7 @@ class EncodedQuestions:
     def batches(
         self, size: int, chosen: NDArray[np.integer] | None = None
     ) -> Iterator[tuple[NDArray[np.integer], Batch]]:
-        """All (or the chosen) questions in batches, those with stories of like length together."""
+        """All (or the chosen) questions in batches, those with stories of similar length together."""
         order = np.arange(len(self)) if chosen is None else chosen
         order = order[np.argsort(self.stories.length[order], kind="stable")]
         for start in range(0, len(order), size):
@@ -124,7 +124,7 @@ def encode_stories(stories: Iterable[Story], vocabulary: Vocabulary, memory: int
     for story in stories:
         start = len(told)
         try:
-            told.extend([row_of_text[sentence] for sentence in story.sentences])  # mostly met before
+            told.extend([row_of_text[sentence] for sentence in story.sentences])  # mostly seen before
         except KeyError:
             told.extend(map(row, story.sentences))
         for question in story.questions:

@@ -21,7 +21,7 @@ class Dataset:
     address: str
     sha256: str
     most_bytes: int = 1 << 26
-    """A larger file is not the archive, whatever it is."""
+    """Any larger file cannot be the archive."""
 
 
 DATASETS: dict[str, Dataset] = {
@@ -41,7 +41,7 @@ DATASETS: dict[str, Dataset] = {
 
 
 def cache_folder() -> Path:
-    """Where downloads go and are looked for: ``$QRN_DATA``, or the user's cache."""
+    """Where downloads are stored and looked up: ``$QRN_DATA``, or the user's cache."""
     if chosen := os.environ.get("QRN_DATA"):
         return Path(chosen)
     from platformdirs import user_cache_path
@@ -50,9 +50,9 @@ def cache_folder() -> Path:
 
 
 def fetch(dataset: Dataset, *, progress: bool = True) -> Path:
-    """Download an archive (or go on with an interrupted download), check it, unpack it; return its folder.
+    """Download an archive (or resume an interrupted download), check it, unpack it; return its folder.
 
-    Files that are here already are compared with the archive: what is missing, cut short or changed is written again.
+    Existing files are compared with the archive: those missing, truncated or changed are written again.
     """
     folder = cache_folder() / dataset.name
     archive = folder / f"{dataset.name}.tar.gz"

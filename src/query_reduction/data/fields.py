@@ -1,4 +1,4 @@
-"""The fields of records as they come (from JSON, a table, a DataFrame): checked, and turned into texts and numbers."""
+"""The raw fields of records (from JSON, a table, a DataFrame): checked, and converted to texts and numbers."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class BadRecordError(Exception):
 
 
 def parse_json(text: str) -> Any:
-    """The value of a JSON text; a BadRecordError for whatever is not one."""
+    """The value of a JSON text; BadRecordError if it is not valid."""
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
@@ -45,7 +45,7 @@ def parse_json(text: str) -> Any:
 
 
 def shown(value: object) -> str:
-    """A value as it may stand in a message: short, on one line, whatever it is."""
+    """A value as shown in a message: short, on one line, whatever it is."""
     try:
         text = repr(value)
     except (RecursionError, ValueError):  # nested too deeply; an integer of too many digits
@@ -55,7 +55,7 @@ def shown(value: object) -> str:
 
 
 def checked_text(value: object, name: str) -> str:
-    """A text without the white space around it; anything else, or a text nobody can write to a file, is an error."""
+    """A text without surrounding whitespace; anything else, or a text that cannot be written to a file, is an error."""
     if not isinstance(value, str):
         raise BadRecordError(f"{name} must be a text, not {shown(value)}")
     if not value.isascii() and _SURROGATE.search(value):
@@ -66,14 +66,14 @@ def checked_text(value: object, name: str) -> str:
 
 
 def is_missing(value: object) -> bool:
-    """Whether a field is empty, in the ways of JSON, tables and DataFrames."""
+    """Whether a field is empty, as in JSON, tables or DataFrames."""
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
     return not value.strip() if isinstance(value, str) else isinstance(value, float) and math.isnan(value)
 
 
 def plain(value: Any) -> Any:
-    """The value with arrays and numbers of NumPy as those of Python."""
+    """The value with NumPy arrays and numbers converted to Python's."""
     as_list = getattr(value, "tolist", None)
     return as_list() if callable(as_list) else value
 
@@ -84,7 +84,7 @@ def answer_of(value: Any, question: str, *, unanswered: bool = False) -> str:
     With ``unanswered`` a missing answer is an empty text.
     """
     value = plain(value)
-    if isinstance(value, dict) and "text" in value:  # SQuAD as one row a question: {"text": [...], ...}
+    if isinstance(value, dict) and "text" in value:  # SQuAD as one row per question: {"text": [...], ...}
         texts = plain(value["text"])
         value = texts if isinstance(texts, str) else NO_ANSWER if texts == [] else texts[0]
     elif isinstance(value, list) and value and all(isinstance(each, dict) and "text" in each for each in value):
@@ -102,7 +102,7 @@ def _word(value: object, question: str) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
-        value = int(value)  # DataFrames make floats of integers where a value is missing
+        value = int(value)  # DataFrames turn integers into floats where a value is missing
     if isinstance(value, int) and abs(value) < 10**_MANY_DIGITS:
         return str(value)
     if isinstance(value, float) and math.isfinite(value):
@@ -134,7 +134,7 @@ def positions_of(value: Any, limit: int) -> tuple[int, ...]:
 
 
 def label_of(value: Any, name: str) -> str:
-    """A short text such as a task or an id: a text or a number, empty where missing."""
+    """A short text such as a task or an id: a text or a number, empty if missing."""
     value = plain(value)
     if is_missing(value):
         return ""

@@ -1,6 +1,6 @@
 """A whole JSON file: an array of records, an object with an array ``data`` (SQuAD), one record, or several in a row.
 
-The text is in memory as a whole, which is why it is bounded; its records are decoded one at a time.
+The whole text is in memory, so its size is limited; its records are decoded one at a time.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def _records(path: Path, problems: list[Problem]) -> Iterator[Record]:
         problems.append(Problem(path, error.lineno, f"not JSON: {error.msg} at column {error.colno}"))
     except RecursionError:
         problems.append(Problem(path, walk.line(), "JSON nested too deeply"))
-    except ValueError:  # of int(), which json calls
+    except ValueError:  # from int(), which json calls
         problems.append(Problem(path, walk.line(), "a number of thousands of digits"))
 
 
@@ -50,7 +50,7 @@ def _load(path: Path, problems: list[Problem]) -> str | None:
         with open_text(path) as file:
             text = file.read(MOST_LOADED + 1)
         if len(text) > MOST_LOADED:
-            what = f"a JSON file of more than {MOST_LOADED} characters; write one record a line and name it .jsonl"
+            what = f"a JSON file of more than {MOST_LOADED} characters; write one record per line and name it .jsonl"
         elif "\0" in text:
             what = "binary data, not text"
         else:
@@ -64,7 +64,7 @@ def _load(path: Path, problems: list[Problem]) -> str | None:
 
 
 class _Walk:
-    """Goes through a JSON text from record to record and knows the line it is in."""
+    """Walks through a JSON text record by record and tracks the current line."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -89,13 +89,13 @@ class _Walk:
                 raise json.JSONDecodeError("Expecting an array or an object", self._text, self._at)
 
     def _next(self) -> str:
-        """The next character that is no white space; empty at the end."""
+        """The next character that is not whitespace; empty at the end."""
         space = _SPACE.match(self._text, self._at)
         self._at = space.end() if space else self._at
         return self._text[self._at : self._at + 1]
 
     def _pass(self, expected: str) -> str:
-        """Go past one of the expected characters and say which it was."""
+        """Skip one of the expected characters and return it."""
         found = self._next()
         if not found or found not in expected:
             raise json.JSONDecodeError(f"Expecting {' or '.join(map(repr, expected))}", self._text, self._at)
@@ -120,7 +120,7 @@ class _Walk:
                 return
 
     def _object(self) -> Iterator[Record]:
-        """The records of its array ``data``, or where there is none the object itself."""
+        """The records of its array ``data``, or the object itself if it has none."""
         place = self.line()
         self._pass("{")
         members: dict[str, Any] = {}

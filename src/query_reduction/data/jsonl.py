@@ -1,10 +1,10 @@
-"""JSON lines: one value a line. One's own stories look like this (on one line):
+"""JSON lines: one value per line. A story looks like this (on one line):
 
     {"sentences": ["Mary got the milk.", "Mary went home."],
      "questions": [{"question": "Where is the milk?", "answer": "home", "support": [0, 1], "after": 2}]}
 
-``support`` (positions of the proving sentences, from 0), ``after`` (the question sees only so many sentences; all
-of them by default), ``id`` and ``task`` (of the story) may be left out. An answer may be a number, true or false, or a
+``support`` (positions of the supporting sentences, from 0), ``after`` (how many sentences the question sees; all of
+them by default), ``id`` and ``task`` (of the story) are optional. An answer may be a number, true or false, or a
 list of words. Dialogs and flat rows may be JSON lines, too.
 """
 

@@ -18,20 +18,20 @@ from query_reduction.errors import InputError
 __all__ = ["NO_RESULT", "KnowledgeBase"]
 
 NO_RESULT = f"{API_CALL} no result"
-"""The row told when a call finds nothing."""
+"""The row given when a call finds nothing."""
 
 Row = tuple[str, str, str]
 
 
 @dataclass(frozen=True)
 class KnowledgeBase:
-    """All rows, in the order told."""
+    """All rows, in their original order."""
 
     rows: tuple[Row, ...] = ()
 
     @staticmethod
     def read(path: Path) -> KnowledgeBase:
-        """Read a file; ``.jsonl`` means JSON lines, all else text."""
+        """Read a file; ``.jsonl`` means JSON lines, anything else text."""
         problems: list[Problem] = []
         rows: list[Row] = []
         for number, line in enumerate(text_lines(path, problems), start=1):
@@ -73,7 +73,7 @@ class KnowledgeBase:
         return found or [NO_RESULT]
 
     def other_values(self, call: str) -> dict[str, list[str]]:
-        """By relation, the values that would give results in place of the one in an api call, all else as it is."""
+        """By relation, the values that would give results in place of the one in an api call, all else being equal."""
         arguments = self._arguments(call)
         others: dict[str, set[str]] = {}
         for about in self._subjects.values():

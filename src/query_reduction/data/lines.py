@@ -1,4 +1,4 @@
-"""Text files line by line: what is wrong with one is noted with its place, never a crash."""
+"""Text files line by line: problems are recorded with their location and never crash."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["NumberedLine", "Problem", "Scanner", "numbered_lines", "text_lines"]
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Something wrong in a file, with its place."""
+    """A problem in a file, with its location."""
 
     path: Path
     line: int
@@ -26,26 +26,26 @@ class Problem:
 
 
 class Scanner(Protocol):
-    """What reads one format: yields the stories of a file and appends what is wrong with it to ``problems``."""
+    """A reader of one format: yields the stories of a file and appends what is wrong with it to ``problems``."""
 
     def __call__(
         self, path: Path, problems: list[Problem], *, stop_at_first: bool = False, unanswered: bool = False
     ) -> Iterator[Story]:
-        """Scan; ``unanswered`` lets a question come without its answer, which then is an empty text."""
+        """Scan; ``unanswered`` allows questions without answers, which are then empty texts."""
 
 
 class NumberedLine(NamedTuple):
     """A line that begins with a number."""
 
     place: int
-    """Which line of the file it is."""
+    """Its line number in the file."""
     number: int
-    """The number it begins with; 1 begins a new story."""
+    """The number at its start; 1 begins a new story."""
     text: str
 
 
 def numbered_lines(path: Path, problems: list[Problem], *, stop_at_first: bool) -> Iterator[NumberedLine]:
-    """The lines of a bAbI file, numbered 1, 2, 3, … anew for every story; others are noted in ``problems``."""
+    """The lines of a bAbI file, numbered 1, 2, 3, … anew for every story; others are recorded in ``problems``."""
     last = 0
     for place, line in enumerate(text_lines(path, problems), start=1):
         if stop_at_first and problems:
@@ -78,7 +78,7 @@ def text_lines(path: Path, problems: list[Problem]) -> Iterator[str]:
                     return
                 yield line.rstrip("\n")
     except UnicodeDecodeError as error:
-        # The decoder met the bad bytes when it read ahead: count the lines between the last one given and them.
+        # The decoder reached the bad bytes while reading ahead: count the lines between the last one given and them.
         place += 1 + error.object[: error.start].count(b"\n")
         problems.append(Problem(path, place, "not UTF-8 text"))
     except UnreadableError as error:

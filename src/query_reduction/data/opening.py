@@ -1,4 +1,4 @@
-"""Open a text file of unknown size and honesty: plain or gzip, never more than a bounded part of it in memory."""
+"""Open an untrusted text file of unknown size: plain or gzip, with only a bounded part of it in memory."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from typing import IO, Protocol
 __all__ = ["LONGEST_LINE", "MOST_LOADED", "BoundedReader", "UnreadableError", "first_characters", "open_text"]
 
 LONGEST_LINE = 1 << 26
-"""Characters of a line, at most."""
+"""Maximum number of characters in a line."""
 MOST_LOADED = 1 << 28
-"""Characters of a file that has to be read whole (a JSON array), at most."""
+"""Maximum number of characters in a file that has to be read whole (a JSON array)."""
 
 _MOST_UNFOLDED = 1 << 27
 _MOST_FOLD = 100
-"""Text shrinks to a tenth or so; what unfolds to more than both of these is made to fill the memory or the disk."""
+"""Text compresses to about a tenth; a file that expands beyond both of these is meant to fill memory or disk."""
 _GZIP = b"\x1f\x8b"
 _LOOKED_AT = 1 << 16
 
@@ -33,7 +33,7 @@ class _Readable(Protocol):
 
 
 class BoundedReader(io.RawIOBase):
-    """Reads from ``source`` and refuses to give more than ``most`` bytes."""
+    """Reads from ``source`` and refuses to return more than ``most`` bytes."""
 
     def __init__(self, source: _Readable, most: int) -> None:
         self._source = source
@@ -44,18 +44,18 @@ class BoundedReader(io.RawIOBase):
         return True
 
     def readinto(self, buffer: bytearray | memoryview) -> int:  # type: ignore[override]
-        """Fill the buffer; an UnreadableError where more would come than is allowed."""
+        """Fill the buffer; UnreadableError if there is more than allowed."""
         data = self._source.read(len(buffer))
         self._left -= len(data)
         if self._left < 0:
-            raise UnreadableError("unfolds to far more than a compressed text does; unpack it yourself if you trust it")
+            raise UnreadableError("expands to far more than compressed text does; unpack it yourself if you trust it")
         buffer[: len(data)] = data
         return len(data)
 
 
 @contextmanager
 def open_text(path: Path) -> Iterator[IO[str]]:
-    """The text of a file, unpacked if it is gzip (by its first bytes), line ends as LF, no byte order mark."""
+    """The text of a file, unpacked if it is gzip (by its first bytes), with LF line ends and no byte order mark."""
     try:
         with path.open("rb") as file:
             packed = file.read(2) == _GZIP
@@ -80,7 +80,7 @@ def open_text(path: Path) -> Iterator[IO[str]]:
 
 
 def first_characters(path: Path) -> str:
-    """The beginning of a file, or an empty text where it cannot be read: reading it will say why."""
+    """The beginning of a file, or an empty text if it cannot be read: reading it will say why."""
     try:
         with open_text(path) as text:
             return text.read(_LOOKED_AT)

@@ -2,13 +2,13 @@
 
 ============================  ==============================================================================
 ``.txt``, any other           numbered lines: bAbI stories; dialogs if the file has a published dialog name
-``.jsonl``, ``.ndjson``       a story, a dialog or a flat row a line
+``.jsonl``, ``.ndjson``       one story, dialog or flat row per line
 ``.json``                     an array of them, or SQuAD
 ``.csv``, ``.tsv``            flat rows: one question or turn each
 ``.gz`` after any of these    the same, compressed
 ============================  ==============================================================================
 
-A file with another ending is looked at: JSON and tables are known by how they begin.
+For any other suffix the content decides: JSON and tables are recognised by how they begin.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _SCANNERS: dict[str, Scanner] = {
     ".tsv": scan_table,
 }
 SUFFIXES = (".txt", *_SCANNERS)
-"""Endings of files that are read; each may have ``.gz`` after it."""
+"""Suffixes of files that are read; each may be followed by ``.gz``."""
 
 _TELLING_NAME = re.compile(
     r'"(?:(turns|user|system)|sentences|questions?|query|story|context|passage|paragraphs|qas)"\s*:', re.IGNORECASE
@@ -49,10 +49,10 @@ _TELLING_NAME = re.compile(
 def scan_file(
     path: Path, problems: list[Problem], *, stop_at_first: bool = False, unanswered: bool = False
 ) -> Iterator[Story]:
-    """Yield the stories of a file one by one, noting what is wrong with it.
+    """Yield the stories of a file one by one, recording what is wrong with it.
 
-    With ``unanswered`` questions may come without answers (an empty text), as those do that a model is to answer.
-    Of all formats but whole JSON files only one story at a time is in memory.
+    With ``unanswered``, questions may lack answers (an empty text), for a model to answer.
+    Only one story at a time is in memory, except for whole JSON files.
     """
     scan = record_scanner(path) or (scan_dialog_text if published_part(path) else babi.scan_lines)
     return scan(path, problems, stop_at_first=stop_at_first, unanswered=unanswered)
@@ -65,7 +65,7 @@ def read_file(path: Path) -> list[Story]:
     if problems:
         raise InputError(f"{problems[0]} ('qrn data check' lists all problems)")
     if not any(story.questions for story in stories):
-        raise InputError(f"{path}: no questions in this file; 'qrn data --help' says what stories look like")
+        raise InputError(f"{path}: no questions in this file; 'qrn data --help' describes the format of stories")
     return stories
 
 
@@ -127,14 +127,14 @@ def _read_path(path: Path, unanswered: bool) -> list[Story]:
 
 
 def record_scanner(path: Path) -> Scanner | None:
-    """What reads the file if it is JSON or a table, by its ending or how it begins; None for numbered lines."""
+    """The reader of the file if it is JSON or a table, by its suffix or how it begins; None for numbered lines."""
     suffix = Path(path.name.removesuffix(".gz")).suffix.lower()
     if suffix in _SCANNERS and suffix != ".json":
         return _SCANNERS[suffix]
     beginning = first_characters(path).lstrip()
     first_line, _, rest = beginning.partition("\n")
     if beginning.startswith("{") and rest.strip() and _is_json(first_line):
-        return jsonl.scan_lines  # some name these .json, too
+        return jsonl.scan_lines  # some people name these .json, too
     if suffix == ".json" or beginning.startswith(("{", "[")):
         return scan_json
     return scan_table if _is_header(first_line) else None

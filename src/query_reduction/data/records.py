@@ -17,10 +17,10 @@ __all__ = ["Record", "scan_records"]
 
 
 class Record(NamedTuple):
-    """A value and where it stands."""
+    """A value and its location."""
 
     place: int
-    """Its line in the file, or its number among rows that are in no file."""
+    """Its line in the file, or its number among rows that are not from a file."""
     value: Any
 
 
@@ -41,7 +41,7 @@ def scan_records(
         try:
             dialog = _is_dialog(value, rows)
             if told_before not in (None, dialog):
-                raise BadRecordError("stories and dialogs in one file: put them into two")
+                raise BadRecordError("stories and dialogs in one file: use two files")
             told_before = dialog
             yield from _stories(value, rows, unanswered)
         except BadRecordError as error:

@@ -1,13 +1,12 @@
-"""Flat rows: one question a row, or one turn of a dialog a row, as tables, DataFrames and datasets have them.
+"""Flat rows: one question or one dialog turn per row, as in tables, DataFrames and datasets.
 
-A row of a story has the columns ``story`` (or ``context``, ``passage``: a paragraph, or one sentence a line),
-``question`` (or ``query``) and ``answer`` (or ``answers``), and if wanted ``id``, ``support`` (positions of sentences,
-from 0) and ``task``. A row of a dialog has ``dialog`` (or ``dialog_id``: the same for all rows of one dialog, which
-follow each other), ``user`` and ``system``, or ``row``, a row of the knowledge base, and if wanted ``task``. Upper or
-lower case makes no difference in the names, and other columns are ignored.
+A row of a story has the columns ``story`` (or ``context``, ``passage``: a paragraph, or one sentence per line),
+``question`` (or ``query``) and ``answer`` (or ``answers``), and optionally ``id``, ``support`` (positions of
+sentences, from 0) and ``task``. A row of a dialog has ``dialog`` (or ``dialog_id``: the same for all rows of one
+dialog, which must be consecutive), ``user`` and ``system``, or ``row``, a row of the knowledge base, and optionally
+``task``. Names are case-insensitive, and other columns are ignored.
 
-Rows that follow each other with the same story, or with one that goes on where the last one ended, are questions
-asked along one story.
+Consecutive rows with the same story, or with one that continues the previous one, are questions about one story.
 """
 
 from __future__ import annotations
@@ -49,7 +48,7 @@ _ROLE = {name: role for role, names in _NAMES.items() for name in names}
 _EXPECTED = "expected columns story (or context, passage), question and answer, or dialog, user and system"
 _LIKE = 0.82
 _MOST_QUESTIONS = 1000
-"""A story is given after so many questions, so that a file with one story for all its rows can be read bit by bit."""
+"""A story is yielded after this many questions, so that a file with one story for all rows can be streamed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +59,7 @@ class Columns:
     dialogs: bool
 
     def get(self, row: Mapping[str, Any], role: str) -> Any:
-        """The field of a row, or None where the table has no such column."""
+        """The field of a row, or None if the table has no such column."""
         name = self.of_role.get(role)
         return None if name is None else row.get(name)
 
@@ -88,7 +87,7 @@ def match_columns(names: Iterable[Hashable], *, unanswered: bool = False) -> Col
     for name in strange:
         for meant in difflib.get_close_matches(name, _ROLE, 1, _LIKE):
             if _ROLE[meant] not in of_role:
-                raise BadRecordError(f"column {shown(name)} is not known; is {meant!r} meant?")
+                raise BadRecordError(f"column {shown(name)} is unknown; did you mean {meant!r}?")
     if not needed <= of_role.keys():
         found = ", ".join(shown(name) for name in names[:8]) + (", …" if len(names) > 8 else "")
         raise BadRecordError(f"{_EXPECTED}; found {found or 'none'}")
@@ -97,10 +96,10 @@ def match_columns(names: Iterable[Hashable], *, unanswered: bool = False) -> Col
 
 @dataclass(slots=True)
 class RowReader:
-    """Puts rows that belong together into stories."""
+    """Groups rows into stories."""
 
     task: str = ""
-    """The task of rows that do not say."""
+    """The task of rows that do not name one."""
     unanswered: bool = False
     _names: tuple[Hashable, ...] = ()
     _columns: Columns | None = None
@@ -175,7 +174,9 @@ class RowReader:
             raise BadRecordError("a user's turn without the system's answer")
         if self._dialog is None or name != self._dialog_id:
             if name in self._dialogs_read:
-                raise BadRecordError(f"dialog {shown(name)} goes on after others: put the rows of a dialog together")
+                raise BadRecordError(
+                    f"dialog {shown(name)} continues after other dialogs: keep the rows of a dialog together"
+                )
             yield from self.finish()
             self._dialogs_read.add(name)
             self._dialog, self._dialog_id = DialogBuilder(), name

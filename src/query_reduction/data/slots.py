@@ -1,7 +1,7 @@
-"""Responses in pieces: the slots of the paper's measure, and the words a response is said in, one after another.
+"""Responses in pieces: the slots of the paper's measure, and the words of a response, one by one.
 
-A name is a word with an underscore. One that ends in what is told about it (``the_place_phone``) is two pieces: who,
-and what about it.
+A name is a word with an underscore. One that ends in an attribute (``the_place_phone``) is two pieces: the name
+and the attribute.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ __all__ = ["API_CALL", "SLOT_PLACES", "cut", "pieces", "places"]
 
 API_CALL = "api_call"
 SLOT_PLACES = 8
-"""Places of the fixed slots: what is said, four arguments of an api call, a name, what about it, all the rest."""
+"""Places of the fixed slots: what is said, four arguments of an api call, a name, its attribute, all the rest."""
 
 _NAME = re.compile(r"(?P<name>\w*?_\w+?)(?:_(?P<about>phone|address|post_code))?")
 
@@ -33,12 +33,12 @@ def cut(response: str) -> tuple[str, ...]:
 
 
 def pieces(response: str) -> tuple[str, ...]:
-    """The words of a response as they are said one by one; what is told about a name is a word of its own."""
+    """The words of a response, one by one; an attribute of a name is a separate word."""
     return tuple(_pieces(response))
 
 
 def places(response: str) -> tuple[str, ...]:
-    """The slots of a response at their fixed places, empty where there is none."""
+    """The slots of a response at their fixed places, empty if there is none."""
     slots = list(cut(response))
     if slots[0] != API_CALL:
         slots[1:1] = [""] * 4

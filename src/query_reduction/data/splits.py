@@ -1,6 +1,6 @@
 """Hold out part of the stories for development so that no development example is also a training example.
 
-An example is what a question sees and the question, as text without regard to case and white space. Whole stories go
+An example is a question with the sentences it sees, as text, ignoring case and whitespace. Whole stories go
 to one side or the other, and stories that have an example in common go together.
 """
 
@@ -30,7 +30,7 @@ class Split(NamedTuple):
     dev: list[Story]
 
     def counts(self) -> dict[str, int]:
-        """How many stories and questions each part has, and how many development examples training has, too."""
+        """The number of stories and questions in each part, and of development examples that are also in training."""
         return {
             "train_stories": len(self.train),
             "train_questions": _question_count(self.train),
@@ -43,9 +43,9 @@ class Split(NamedTuple):
 def split_by_story(stories: Sequence[Story], fraction: float, seed: int) -> Split:
     """Hold out as near to ``fraction`` of the questions as whole groups of stories allow, chosen by ``seed``.
 
-    Both parts keep the order of the stories and have at least one question. Where stories with examples in common
-    leave less than half of what is wanted (in the extreme they are all one group), single stories are held out instead
-    and lose the questions that training has, too.
+    Both parts keep the order of the stories and have at least one question. If stories with examples in common
+    leave less than half of the requested share (in the extreme they are all one group), single stories are held out
+    instead and lose the questions that are also in training.
     """
     if not 0 < fraction < 1:
         raise InputError(f"the part held out for development must be between 0 and 1, not {fraction}")
@@ -55,7 +55,7 @@ def split_by_story(stories: Sequence[Story], fraction: float, seed: int) -> Spli
     if asking < 2:
         raise InputError(
             f"{asking or 'no'} stor{'y' if asking == 1 else 'ies'} with questions: too few to hold some out for "
-            "development; give more stories, or development stories of their own"
+            "development; give more stories, or separate development stories"
         )
     split = _hold_out(stories, groups, wanted, seed)
     if _dev_questions(split) * 2 < wanted:
@@ -64,14 +64,14 @@ def split_by_story(stories: Sequence[Story], fraction: float, seed: int) -> Spli
         )
     if not _dev_questions(split):
         raise InputError(
-            "the stories ask the same questions about the same sentences again and again, so that none can be held out "
-            "for development; give development stories of their own"
+            "the stories keep asking the same questions about the same sentences, so none can be held out "
+            "for development; give separate development stories"
         )
     return split
 
 
 def shared_examples(train: Iterable[Story], dev: Iterable[Story]) -> int:
-    """How many questions of ``dev`` are, with all they see, also in ``train``."""
+    """The number of questions of ``dev`` that, with all they see, are also in ``train``."""
     known = {example for story in train for _, example in _examples(story)}
     return sum(example in known for story in dev for _, example in _examples(story))
 
@@ -98,12 +98,12 @@ def _examples(story: Story) -> Iterator[tuple[Question, bytes]]:
 
 
 def _normal(text: str) -> bytes:
-    """The text as it is compared; a line end closes it, which is no part of it."""
+    """The normalised text for comparison, terminated by a line end."""
     return " ".join(fold(compose(text)).split()).encode("utf-8", "surrogatepass") + b"\n"
 
 
 def _groups(stories: Sequence[Story]) -> list[list[int]]:
-    """Numbers of stories that have examples in common, directly or through others; without those that ask nothing."""
+    """Numbers of stories that have examples in common, directly or indirectly; excluding those without questions."""
     parent = list(range(len(stories)))
 
     def root(number: int) -> int:
@@ -131,7 +131,7 @@ def _own_examples(stories: Sequence[Story]) -> list[list[int]]:
 
 
 def _hold_out(stories: Sequence[Story], groups: Sequence[Sequence[int]], wanted: int, seed: int) -> Split:
-    """Some of the groups with nearly the wanted number of questions: the best of several random orders."""
+    """Some of the groups with nearly the requested number of questions: the best of several random orders."""
     sizes = [sum(len(stories[number].questions) for number in group) for group in groups]
     asking = sum(bool(story.questions) for story in stories)
     best: list[int] = []
@@ -141,12 +141,12 @@ def _hold_out(stories: Sequence[Story], groups: Sequence[Sequence[int]], wanted:
         chosen: list[int] = []
         miss, left = wanted, asking
         for group in order:
-            # Take what brings the total nearer, and leave something for training.
+            # Take what brings the total closer, and leave something for training.
             if abs(miss - sizes[group]) < abs(miss) and left > len(groups[group]):
                 chosen.append(group)
                 miss -= sizes[group]
                 left -= len(groups[group])
-        if not chosen:  # each is more than twice what is wanted
+        if not chosen:  # each is more than twice the requested number
             chosen = [group for group in sorted(order, key=sizes.__getitem__) if len(groups[group]) < asking][:1]
             miss -= sum(sizes[group] for group in chosen)
         if chosen and not 0 <= best_miss <= abs(miss):
@@ -161,7 +161,7 @@ def _hold_out(stories: Sequence[Story], groups: Sequence[Sequence[int]], wanted:
 
 
 def _without_shared(split: Split) -> Split:
-    """The split with the questions left out of development that training has, too."""
+    """The split without the development questions that are also in training."""
     known = {example for story in split.train for _, example in _examples(story)}
     dev = []
     for story in split.dev:

@@ -1,9 +1,9 @@
-"""SQuAD and what is made like it: articles of paragraphs, each a text with questions.
+"""SQuAD and datasets in its format: articles of paragraphs, each a text with questions.
 
     {"data": [{"title": "…", "paragraphs": [{"context": "Mary got the milk. She went home.",
       "qas": [{"id": "1", "question": "Where is the milk?", "answers": [{"text": "home", "answer_start": 28}]}]}]}]}
 
-A paragraph is split into sentences and is one story. Of several answers the first counts; a question that is marked
+A paragraph is split into sentences and is one story. Of several answers the first is used; a question that is marked
 as impossible, or has an empty list of answers, has the answer ``no answer``.
 """
 
@@ -59,7 +59,7 @@ def _question(value: Any, sentences: int, where: str, unanswered: bool) -> Quest
 
 
 def format_squad(stories: Iterable[Story]) -> str:
-    """Stories as one SQuAD file: a paragraph for each part of a story that questions see, without supporting facts."""
+    """Stories as one SQuAD file: one paragraph per part of a story that questions see, without supporting facts."""
     paragraphs = [
         {
             "context": "\n".join(story.sentences[:after]),

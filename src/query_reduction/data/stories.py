@@ -1,6 +1,6 @@
-"""What a story is: sentences, and questions asked along the way.
+"""What a story is: sentences, with questions asked in between.
 
-A question sees only the sentences told before it. Dialogs use the same types: utterances and
+A question sees only the sentences before it. Dialogs use the same types: utterances and
 knowledge-base rows are sentences, the user's turn is the question, the system's turn the answer.
 """
 
@@ -21,14 +21,14 @@ class Question:
     after: int
     """How many sentences of the story come before the question: it sees ``sentences[:after]``."""
     support: tuple[int, ...] = ()
-    """Positions (from 0) in ``Story.sentences`` of the supporting facts; empty where not known."""
+    """Positions (from 0) in ``Story.sentences`` of the supporting facts; empty if unknown."""
     id: str = ""
-    """What the file calls the question, or empty."""
+    """The question's id in the file, or empty."""
 
 
 @dataclass(frozen=True, slots=True)
 class Story:
-    """Sentences in the order told, and the questions asked between them."""
+    """Sentences in order, and the questions asked between them."""
 
     sentences: tuple[str, ...]
     questions: tuple[Question, ...]

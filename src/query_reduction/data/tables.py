@@ -1,7 +1,7 @@
-"""CSV and TSV: a header line with the names of the columns, then one row a question or turn (see ``rows``).
+"""CSV and TSV: a header line with the names of the columns, then one row per question or turn (see ``rows``).
 
-Fields with the delimiter, line ends or double quotes in them stand between double quotes, and double quotes inside
-are doubled. A ``.csv`` file may have semicolons between fields, as some spreadsheets write them.
+Fields that contain the delimiter, line ends or double quotes are enclosed in double quotes, and double quotes inside
+are doubled. A ``.csv`` file may use semicolons between fields, as some spreadsheets write them.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ def scan_table(
 
 
 def columns_of_header(line: str, delimiters: str = DELIMITERS, *, unanswered: bool = False) -> tuple[str, Columns]:
-    """The delimiter of a table and its columns, from its first line; a BadRecordError where they are not known."""
+    """The delimiter of a table and its columns, from its first line; BadRecordError if they are unknown."""
     complaint: BadRecordError | None = None
     for delimiter in delimiters:
         try:
             return delimiter, match_columns(next(csv.reader([line], delimiter=delimiter)), unanswered=unanswered)
         except BadRecordError as error:
-            # What it is with the first delimiter that occurs says most about what is wrong.
+            # The error with the first delimiter that occurs says most about what is wrong.
             if complaint is None or (delimiter in line and "found" in str(complaint)):
                 complaint = error
         except (csv.Error, StopIteration):
@@ -46,7 +46,7 @@ def columns_of_header(line: str, delimiters: str = DELIMITERS, *, unanswered: bo
 
 
 def _records(path: Path, problems: list[Problem], unanswered: bool) -> Iterator[Record]:
-    # A limit of the whole process, and by default shorter than the passages people have.
+    # A process-wide limit whose default is too short for many real passages.
     csv.field_size_limit(LONGEST_LINE)
     lines = (f"{line}\n" for line in text_lines(path, problems))
     before = 0

@@ -1,4 +1,4 @@
-"""Words and answers as numbers. Word 0 is no word, word 1 any unknown word: both read as nothing."""
+"""Words and answers as numbers. Word 0 is no word, word 1 is any unknown word: both have no meaning."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ class Vocabulary:
     """Number of words of the longest sentence or question it was made from."""
     tokens: Tokens = "words"
     fold_case: bool = False
-    """A word that is not known as it is written is looked for without regard to upper and lower case."""
+    """A word that is unknown as written is looked up case-insensitively."""
     phrases: tuple[tuple[str, ...], ...] = ()
     """Names of several words, in lower case, that are read as one word."""
     longest_story: int = 0
-    """The most sentences before a question there; 0 where it was not counted."""
+    """The largest number of sentences before a question there; 0 if not recorded."""
 
     @staticmethod
     def from_stories(
@@ -45,7 +45,7 @@ class Vocabulary:
     ) -> Vocabulary:
         """All words and answers of these stories, in alphabetical order so that file order does not matter.
 
-        With ``fold_case`` the words are kept without regard to case, and of answers that differ by it only one.
+        With ``fold_case`` the words are case-folded, and of answers that differ only by case one is kept.
         """
         reading = Vocabulary((), (), 1, tokens, fold_case, tuple(sorted(phrases)))
         texts: set[str] = set()
@@ -73,7 +73,7 @@ class Vocabulary:
 
     @staticmethod
     def from_json(values: Mapping[str, Any]) -> Vocabulary:
-        """A vocabulary read from a file, checked: distinct texts, a length that makes sense, a known way to split."""
+        """A vocabulary read from a file, checked: distinct texts, a plausible length, a known tokenisation."""
         words, answers = tuple(values["words"]), tuple(values["answers"])
         for texts in (words, answers):
             if len(set(texts)) != len(texts) or not all(isinstance(text, str) for text in texts):
@@ -93,7 +93,7 @@ class Vocabulary:
 
     @property
     def size(self) -> int:
-        """How many word numbers there are, the two without meaning included."""
+        """The number of word indices, including the two without meaning."""
         return len(self.words) + _FIRST_WORD
 
     @cached_property
@@ -121,7 +121,7 @@ class Vocabulary:
         return list(map(self._number, words)) if self.fold_case and UNKNOWN_WORD in numbers else numbers
 
     def answer_number(self, answer: str) -> int:
-        """The number of an answer, or -1 if it is not a known one."""
+        """The index of an answer, or -1 if it is unknown."""
         known = self._number_of_answer
         found = known.get(answer, -1)
         if found < 0:
@@ -130,9 +130,9 @@ class Vocabulary:
         return self._number_of_folded_answer.get(fold(answer), -1) if found < 0 and self.fold_case else found
 
     def unknown_words(self, texts: Iterable[str]) -> list[str]:
-        """Words of the texts that are not in the vocabulary, each once as it is written, in order of appearance.
+        """Words of the texts that are not in the vocabulary, each once as written, in order of appearance.
 
-        Signs that are no words to it (``words`` skips a ``€`` or ``🙂``) come after the words of their text.
+        Symbols that it does not treat as words (``words`` skips a ``€`` or ``🙂``) come after the words of their text.
         """
         unknown: dict[str, None] = {}
         for text in texts:
@@ -160,7 +160,7 @@ class Vocabulary:
         return found
 
     def _phrases_from(self, words: list[str], start: int) -> Iterator[tuple[str, ...]]:
-        """The phrases that stand at a place, the longest first."""
+        """The phrases at a position, longest first."""
         for phrase in self._phrases_by_first.get(words[start].lower(), ()):
             if tuple(word.lower() for word in words[start : start + len(phrase)]) == phrase:
                 yield phrase
@@ -173,7 +173,7 @@ class Vocabulary:
         return found
 
     def _split(self, text: str) -> list[str]:
-        """The words of a text, in the normal form NFC where more of them are known so.
+        """The words of a text, in the normal form NFC if more of them are known that way.
 
         Vocabularies of ``text`` are made in this form; older ones may have been made from texts in another one.
         """
@@ -188,7 +188,7 @@ class Vocabulary:
 
 
 def case_matters(stories: Iterable[Story]) -> bool:
-    """Whether upper and lower case tell words of these stories apart, so that it must not be folded.
+    """Whether case distinguishes words of these stories, so that it must not be folded.
 
     It does if two answers differ only by case, or two words that both occur after the first word of a sentence: the
     capital letter of a first word says nothing.

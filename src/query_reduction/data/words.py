@@ -1,4 +1,4 @@
-"""Texts as words: how each kind of vocabulary takes a text apart, and which signs carry meaning."""
+"""Texts as words: how each kind of vocabulary splits a text, and which symbols carry meaning."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ from typing import Literal, TypeAlias
 __all__ = ["Tokens", "compose", "fold", "signs", "split_words"]
 
 Tokens: TypeAlias = Literal["words", "spaces", "text"]
-"""How a text is taken apart.
+"""How a text is split into words.
 
 ``words``: runs of letters, digits and underscores (models of version 0.1.0).
-``spaces``: what stands between spaces, in lower case (dialogs).
+``spaces``: everything between spaces, in lower case (dialogs).
 ``text``: words with their combining marks, inner apostrophes and hyphens (``don't``, ``well-known``), numbers with
-their points (``3.5``, ``10:30``), and each sign that is no punctuation (``€``, ``%``, ``🙂``) as a word of its own.
+their points (``3.5``, ``10:30``), and each symbol that is not punctuation (``€``, ``%``, ``🙂``) as a separate word.
 """
 
 _WORD = re.compile(r"\w+")
 _INNER = r"(?:['\-‐‑](?=\w)|(?<=\d)[.,:](?=\d))"
-# What the pattern for all of Unicode finds in such a text, several times as fast.
+# Finds the same in such a text as the pattern for all of Unicode, several times faster.
 _ASCII_TEXT = re.compile(rf"\w+(?:{_INNER}\w+)*|[$+<=>|~%&@#]")
 _SPOKEN = "%‰&@#§"
-"""Punctuation to Unicode, but read aloud as a word."""
+"""Punctuation in Unicode, but read aloud as a word."""
 _JOINERS = "\u200c\u200d"
 _SKIN = "\U0001f3fb-\U0001f3ff"
 _PICTURES = range(0x1F000, 0x1FB00)
 _LAST_SYMBOL = 0x1FC00
 _SELECTORS = range(0xE0100, 0xE01F0)
-_NO_SIGNS = re.compile(r"[\w\s.,:;!?'\"()\-]*")  # of nearly all texts: no need to look more closely
+_NO_SIGNS = re.compile(r"[\w\s.,:;!?'\"()\-]*")  # true of nearly all texts: no need to look more closely
 
 
 def compose(text: str) -> str:
@@ -39,7 +39,7 @@ def compose(text: str) -> str:
 
 
 def fold(word: str) -> str:
-    """The word without regard to upper and lower case."""
+    """The case-folded word."""
     return word.lower() if word.isascii() else compose(word.casefold())
 
 
@@ -55,7 +55,7 @@ def split_words(text: str, tokens: Tokens) -> list[str]:
 
 
 def signs(text: str) -> list[str]:
-    """The signs of a text that ``words`` skips although they mean something."""
+    """The symbols of a text that ``words`` skips although they mean something."""
     return [] if _NO_SIGNS.fullmatch(text) else _sign_pattern().findall(text)
 
 
@@ -68,19 +68,19 @@ def _text_pattern() -> re.Pattern[str]:
 @cache
 def _sign_pattern() -> re.Pattern[str]:
     marks, symbols = _classes()
-    # A sign with its variation selectors and skin tone, and what zero-width joiners add to it: one picture, one word.
+    # An emoji with its variation selectors and skin tone, and what zero-width joiners add to it, is one word.
     sign = rf"[{symbols}{_SPOKEN}][{marks}{_SKIN}]*"
     return re.compile(rf"{sign}(?:\u200d{sign})*")
 
 
 @cache
 def _classes() -> tuple[str, str]:
-    """What stands between the brackets of a regular expression for combining marks, and for symbols."""
+    """The character classes of a regular expression for combining marks, and for symbols."""
     marks: list[range] = []
     symbols: list[range] = []
     for code in itertools.chain(range(0x24, _LAST_SYMBOL), _SELECTORS):
         kind = unicodedata.category(chr(code))
-        # Pictures that this version of Python has not heard of are symbols, too.
+        # Emoji that this version of Python does not know are symbols, too.
         found = marks if kind[0] == "M" else symbols if kind in ("Sc", "Sm", "So") or code in _PICTURES else None
         if found is None:
             continue

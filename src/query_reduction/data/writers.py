@@ -20,11 +20,11 @@ from query_reduction.files import write_atomically
 __all__ = ["Layout", "dialog_rows", "flat_rows", "format_file", "format_table", "nested_dialog", "write_file"]
 
 Layout = Literal["nested", "flat", "squad"]
-"""How JSON is laid out: a story a record, a question (or turn) a record, or as SQuAD."""
+"""The layout of JSON: one record per story, one per question (or turn), or SQuAD."""
 
 
 def flat_rows(stories: Iterable[Story]) -> Iterator[dict[str, str]]:
-    """One row a question: the part of the story it sees, a sentence a line, and what else is known."""
+    """One row per question: the part of the story it sees, one sentence per line, and what else is known."""
     for story in stories:
         for question in story.questions:
             yield {
@@ -38,7 +38,7 @@ def flat_rows(stories: Iterable[Story]) -> Iterator[dict[str, str]]:
 
 
 def dialog_rows(dialogs: Iterable[Story]) -> Iterator[dict[str, str]]:
-    """One row a turn or row of the knowledge base; dialogs are numbered from 1."""
+    """One row per turn or knowledge-base row; dialogs are numbered from 1."""
     for number, dialog in enumerate(dialogs, start=1):
         for turn in _turns(dialog):
             yield {"dialog": str(number), "task": dialog.task, "user": "", "system": "", "row": "", **turn}
@@ -59,7 +59,7 @@ def _turns(dialog: Story) -> Iterator[dict[str, str]]:
 
 
 def format_table(rows: Sequence[dict[str, str]], delimiter: str = ",") -> str:
-    """Rows as CSV (or with another delimiter), with a header; columns that are empty everywhere are left out."""
+    """Rows as CSV (or with another delimiter), with a header; columns that are empty everywhere are omitted."""
     names = [name for name in rows[0] if any(row[name] for row in rows)] if rows else []
     text = io.StringIO()
     table = csv.DictWriter(text, names, extrasaction="ignore", delimiter=delimiter, lineterminator="\n")
@@ -69,7 +69,7 @@ def format_table(rows: Sequence[dict[str, str]], delimiter: str = ",") -> str:
 
 
 def format_file(suffix: str, stories: Sequence[Story], *, layout: Layout = "nested", dialogs: bool = False) -> str:
-    """The text of a file with this ending (without ``.gz``)."""
+    """The text of a file with this suffix (without ``.gz``)."""
     if suffix == ".txt":
         return "".join(format_dialogs(stories) if dialogs else babi.format_stories(stories))
     rows = list(dialog_rows(stories) if dialogs else flat_rows(stories))
@@ -84,11 +84,11 @@ def format_file(suffix: str, stories: Sequence[Story], *, layout: Layout = "nest
         return json.dumps(values, ensure_ascii=False, indent=1) + "\n"
     if suffix in (".jsonl", ".ndjson"):
         return "".join(json.dumps(value, ensure_ascii=False) + "\n" for value in values)
-    raise InputError(f"no format has the ending {suffix!r}: .txt, .jsonl, .json, .csv or .tsv, and .gz after it")
+    raise InputError(f"no format has the suffix {suffix!r}: use .txt, .jsonl, .json, .csv or .tsv, and .gz after it")
 
 
 def write_file(path: Path, stories: Sequence[Story], *, layout: Layout = "nested", dialogs: bool = False) -> None:
-    """Write stories, or dialogs, in the format of the file's ending; ``.gz`` after it compresses."""
+    """Write stories, or dialogs, in the format given by the file's suffix; ``.gz`` after it compresses."""
     suffix = Path(path.name.removesuffix(".gz")).suffix.lower()
     content = format_file(suffix, stories, layout=layout, dialogs=dialogs).encode()
     # No time in the file: the same stories give the same bytes.

@@ -1,1 +1,1 @@
-"""The tables of the paper: what they are made of, training what they lack, and reporting what is stored."""
+"""The tables of the paper: their definitions, training what is missing, and reporting what is stored."""

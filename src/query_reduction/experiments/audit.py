@@ -1,8 +1,8 @@
-"""Stored results computed again: some restarts, drawn at random, stored against new.
+"""Stored results recomputed: some restarts, drawn at random, stored compared with new.
 
-A restart is trained again together with those it was trained with, because they decide the last bits of its sums. Where
-code and instruction set are the same, the numbers must be equal; elsewhere training amplifies the last bits, and the
-new number must be one that another restart of the cell could have given.
+A restart is trained again together with those it was trained with, because they affect the last bits of its sums. With
+the same code and instruction set, the numbers must be equal; otherwise training amplifies the last bits, and the new
+number must be one that another restart of the cell could have given.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ __all__ = ["AuditedCell", "Comparison", "audit_markdown", "compare", "draw", "pl
 _STACK = 10
 _DEVIATIONS = 3
 _QUESTIONS = 0.2
-"""In percent: two questions of a thousand. Where all restarts give the same error, so much is no difference."""
+"""In percent: two questions of a thousand. If all restarts give the same error, this much is not a difference."""
 _STACK_OPTION = re.compile(r"--stack[ =](\d+)")
 
 
@@ -43,13 +43,13 @@ class AuditedCell:
 
     @property
     def name(self) -> str:
-        """For people."""
+        """A readable name."""
         setting = self.record.setting
         return f"{setting.table} {setting.column} task {setting.task} {setting.recipe_name}"
 
     @property
     def stack(self) -> tuple[int, ...]:
-        """The restarts it was trained with; where that was not recorded, what the sweep's command makes likely."""
+        """The restarts it was trained with; if not recorded, those the sweep's command makes likely."""
         if self.record.stack:
             return self.record.stack
         origin = self.record.origin
@@ -62,18 +62,18 @@ class AuditedCell:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """A stored restart against the same one computed again."""
+    """A stored restart compared with the same one recomputed."""
 
     cell: AuditedCell
     again: RestartResult | None
-    """None where it could not be computed again."""
+    """None if it could not be recomputed."""
     ran_on: Processor
     verdict: str
     passed: bool
 
 
 def draw(store: ResultStore, count: int, seed: int) -> list[AuditedCell]:
-    """So many cells at random, a random restart of each; the same ones for the same store and seed."""
+    """This many random cells, with a random restart of each; the same ones for the same store and seed."""
     known = [stored for stored in store.all_settings() if stored.setting.table in EXPERIMENTS]
     known.sort(key=lambda stored: (stored.setting.table, stored.setting.column, stored.setting.key()))
     if not known:
@@ -84,7 +84,7 @@ def draw(store: ResultStore, count: int, seed: int) -> list[AuditedCell]:
 
 
 def plan_audit(cells: Sequence[AuditedCell], again: ResultStore, unfinished: Path) -> tuple[list[Job], dict[str, str]]:
-    """The jobs that compute the cells again into another store, and why some cannot be: name → reason."""
+    """The jobs that recompute the cells into another store, and why some cannot be recomputed: name → reason."""
     prepare_folder(unfinished)
     origins = Origins()
     jobs: list[Job] = []
@@ -115,7 +115,7 @@ def plan_audit(cells: Sequence[AuditedCell], again: ResultStore, unfinished: Pat
 
 
 def compare(cells: Sequence[AuditedCell], again: ResultStore, problems: dict[str, str]) -> list[Comparison]:
-    """Stored against new."""
+    """Compare stored with new."""
     return [_compare(cell, again, problems.get(cell.name, "it was not computed again")) for cell in cells]
 
 
@@ -143,7 +143,7 @@ def _compare(cell: AuditedCell, again: ResultStore, problem: str) -> Comparison:
 
 
 def _numbers(result: RestartResult) -> tuple[object, ...]:
-    """All that training and test gave, without the time it took."""
+    """All results of training and test, without the time."""
     errors = {measure: dict(rows) for measure, rows in result.errors.items()}
     return result.epochs, result.best_epoch, result.dev_loss, result.dev_error, errors
 

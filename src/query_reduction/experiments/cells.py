@@ -26,7 +26,7 @@ class Cell:
     std: float
     """Mean and standard deviation are over the restarts of the chosen recipe."""
     restarts: int
-    """How many restarts these are."""
+    """The number of these restarts."""
     chosen: int
     """The number of the chosen restart."""
     diverged: int
@@ -36,31 +36,31 @@ class Cell:
     tried: int = 0
     """The restarts of all recipes of the column together."""
     planned: int = 0
-    """How many these will be once all are trained."""
+    """Their number once all are trained."""
     marks: tuple[str, ...] = ()
-    """The signs of the notes about it."""
+    """The symbols of its footnotes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """A column's average over some rows; None where not all of them are measured."""
+    """A column's average over some rows; None if not all of them are measured."""
 
     rows: tuple[str, ...]
     """The rows it is over."""
     measured: int
-    """How many of them are measured."""
+    """The number of rows measured."""
     average: float | None
     failed: int | None
     mean: float | None
     std: float | None
-    """None also where a cell has a single restart, which has no spread."""
+    """Also None if a cell has a single restart, which has no spread."""
     published_average: float | None
     published_failed: int | None
 
 
 @dataclass(frozen=True, slots=True)
 class ColumnResult:
-    """A network, its errors counted in one way."""
+    """A network, with its errors by one measure."""
 
     name: str
     measure: str
@@ -82,7 +82,7 @@ class ColumnResult:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table, as far as it is measured."""
+    """A table, as far as it has been measured."""
 
     name: str
     title: str
@@ -99,7 +99,7 @@ class Table:
 
     @property
     def measures(self) -> tuple[str, ...]:
-        """The ways errors are counted."""
+        """The error measures."""
         return tuple(dict.fromkeys(column.measure for column in self.columns))
 
     @property
@@ -108,7 +108,7 @@ class Table:
         return tuple(dict.fromkeys(label for column in self.columns for label in column.summaries))
 
     def as_json(self) -> dict[str, Any]:
-        """All of it as plain values."""
+        """Everything as plain values."""
         return asdict(self)
 
 

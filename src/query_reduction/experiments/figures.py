@@ -1,6 +1,6 @@
-"""The paper's gate figures: its own stories and dialogs, read by networks trained here, gates beside the printed ones.
+"""The paper's gate figures: its own stories and dialogs, read by networks trained here, gates next to the printed ones.
 
-Most of the figures are excerpts; the story or dialog they come from is read as a whole, where it was found in the
+Most of the figures are excerpts; the whole story or dialog they come from is read, where it was found in the
 published data, and the sentences of the excerpt are shown.
 """
 
@@ -65,7 +65,7 @@ class FigureNetwork:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A figure of the paper, read again."""
+    """A figure of the paper, reproduced."""
 
     name: str
     data: str
@@ -92,7 +92,7 @@ def figure_runs(restarts: int | None = None) -> Iterator[tuple[Path, Run]]:
 
 
 def draw_figures(folder: Path) -> list[Figure]:
-    """Read every story of the figures, draw it, and give its gates beside the printed ones."""
+    """Read every story of the figures, draw it, and give its gates next to the printed ones."""
     figures = []
     pictures = importlib.util.find_spec("matplotlib") is not None
     for figure in published().figures:
@@ -114,7 +114,7 @@ def draw_figures(folder: Path) -> list[Figure]:
 
 
 def figures_json(figures: Sequence[Figure]) -> dict[str, Any]:
-    """All of it as plain values."""
+    """Everything as plain values."""
     return {"table": "figures", "gates": list(GATES), "figures": [asdict(figure) for figure in figures]}
 
 
@@ -152,7 +152,7 @@ def _trace(model: StoryModel | DialogModel, story: Story) -> Trace:
 
 
 def places_of(figure: PublishedFigure, sentences: Sequence[str]) -> list[int]:
-    """Where the sentences of the excerpt stand; of those said several times, the latest that fit."""
+    """The positions of the excerpt's sentences; for repeated ones, the latest that fit."""
     places: list[int] = []
     end = len(sentences)
     for sentence, _ in reversed(figure.excerpt):

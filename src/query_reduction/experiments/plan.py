@@ -1,7 +1,7 @@
-"""What each table of the paper is made of: tasks, data, networks, and the recipe of every column beside it.
+"""What each table of the paper is made of: tasks, data, networks, and the recipe next to every column.
 
 How many restarts a cell gets is part of the definition. It is fixed before anything is trained: a cell never gets more
-because of how its test came out, and a table never uses more than it says here.
+because of its test result, and a table never uses more than it says here.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ __all__ = ["CONTROLS", "EXPERIMENTS", "JOINT", "RECIPES", "Column", "Experiment"
 JOINT = "all"
 """The task of a network trained on all tasks at once."""
 CONTROLS = "controls"
-"""Names all control columns of a table at once."""
+"""Stands for all control columns of a table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class Variation:
     kind: str = "stories"
     changes: Mapping[str, Any] = field(default_factory=dict, hash=False)
     network: str = ""
-    """The network it is for, where that is not its column's."""
+    """The network it is for, if not its column's."""
 
     def setup(self, network: str) -> Setup:
         """A network trained by this recipe."""
@@ -48,17 +48,17 @@ class Column:
 
     network: str
     recipes: tuple[Variation, ...]
-    """Of several, each cell takes the one that does best on its development questions."""
+    """If several, each cell takes the one that does best on its development questions."""
     restarts: int
-    """For each cell and recipe; exactly the first so many are used."""
+    """Per cell and recipe; exactly this many are used, from the first on."""
     joint: bool = False
     """One network for all tasks instead of one per task."""
     control: bool = False
-    """A network too simple to solve the tasks, to compare the others with."""
+    """A network too simple to solve the tasks, as a baseline for the others."""
 
     @property
     def name(self) -> str:
-        """The column's head, as the paper writes it."""
+        """The column's heading, as in the paper."""
         return f"{self.network} joint" if self.joint else self.network
 
     @property
@@ -78,20 +78,20 @@ class Experiment:
     data: str
     """The folder of bAbI files, or ``dialog``."""
     development: str
-    """How the development questions, on which everything is chosen, are held out; said below the table."""
+    """How the development questions, on which everything is chosen, are held out; stated below the table."""
     controls: tuple[Column, ...] = ()
     generated: bool = False
     """Train on generated stories; the test stays the published one."""
     measures: tuple[str, ...] = ("answer",)
-    """What is counted as an error; the first is the paper's."""
+    """The error measures; the first is the paper's."""
     rows: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Task → rows of the table its test gives, where it is not just the task's own."""
+    """Task → rows of the table its test gives, if it is not just the task's own."""
     marked_tasks: tuple[str, ...] = ()
     """Averages are also given without these."""
     averaged: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Label → rows, where it is not just the average of all."""
+    """Label → rows, if it is not just the average of all."""
     counts_failed: bool = True
-    """Whether the table says how many tasks failed."""
+    """Whether the table shows how many tasks failed."""
 
     def rows_of(self, tasks: Sequence[str]) -> list[str]:
         """The rows that the tests of these tasks give."""
@@ -135,7 +135,7 @@ _ADAM = _recipe("adam", "adam")
 # Larger steps, and gates that start mostly closed: for long stories.
 _ADAM_LONG = _recipe("adam-long", "adam", forget_bias=2.5, learning_rate=0.02)
 _ORIGINAL_10K = _recipe("original-10k", "original", 10_000)
-# Does not train on for long once a task is solved.
+# Stops training soon after a task is solved.
 _BRIEF_10K = _recipe("brief-10k", "original", 10_000, solved_epochs=20)
 _ADAM_10K = _recipe("adam-10k", "adam", 10_000)
 # Smaller steps for large networks; the slow one trains longer.
@@ -145,7 +145,7 @@ _WIDE_SLOW_10K = _recipe(
 )
 # Larger steps for vector gates.
 _VECTOR_10K = _recipe("vector-10k", "adam", 10_000, learning_rate=0.02, halve_every=15, max_epochs=60)
-# Controls register settings of their own, which take the place of the family's.
+# Controls register their own settings, which replace the family's.
 _CONTROL = _recipe("control")
 _DIALOG = Variation("dialog", kind="dialogs", changes={"split": "question"})
 
@@ -240,7 +240,7 @@ EXPERIMENTS: dict[str, Experiment] = {
         Experiment(
             "dialog",
             "bAbI dialog tasks",
-            # The last column is not in the paper: names never seen can be read and said by copying.
+            # The last column is not in the paper: copying makes it possible to read and produce unseen names.
             tuple(Column(network, (_DIALOG,), restarts=3) for network in ("1r", "2r", "2r100", "2rv", "2r+", "2rc")),
             (*_DIALOG_TASKS, "6"),
             "dialog",

@@ -1,11 +1,11 @@
 """A fingerprint of what the code computes, not of how it is written.
 
-A few steps of training on a handful of fixed stories, every rule of the recipe hurried along so that it shows: the
-numbers that come out change when initial weights, order, gates, optimiser or choice change, and stay when the code is
-merely moved about or made faster. The plain numbers are computed in double precision and without native code: a wide
+A few steps of training on a handful of fixed stories, every rule of the recipe accelerated so that it shows: the
+resulting numbers change when initial weights, order, gates, optimiser or choice change, and stay when the code is
+merely moved or made faster. The plain numbers are computed in double precision and without native code: a wide
 network amplifies the last bits of single precision so much that two machines would never agree. The native numbers come
 from the kernels, in double precision and, before rounding grows, in single; so a changed kernel is noticed, and two
-instruction sets still agree. Results are only ever put together when their fingerprints agree.
+instruction sets still agree. Results are only combined if their fingerprints agree.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _RESTARTS = (0, 3)
 _LARGEST = 50
 _TOLERANCE = 1e-4
 _NATIVE_TOLERANCE = 1e-5
-"""The largest difference seen between instruction sets is 3e-7; another way to compute exp would show."""
+"""The largest difference seen between instruction sets is 3e-7; a different implementation of exp would show."""
 _SINGLE_EPOCHS = 1
 """How long training is followed in single precision."""
 
@@ -48,10 +48,10 @@ class Fingerprint:
 
     plain: tuple[float, ...]
     native: tuple[float, ...] = ()
-    """Empty where no native code is used, or where it was not recorded: then it does not count."""
+    """Empty if no native code is used or it was not recorded: then it is ignored."""
 
     def agrees(self, other: Fingerprint) -> bool:
-        """Whether two fingerprints are of code that computes the same."""
+        """Whether two fingerprints come from code that computes the same."""
         if not agree(self.plain, other.plain):
             return False
         return not self.native or not other.native or agree(self.native, other.native, _NATIVE_TOLERANCE)
@@ -64,14 +64,14 @@ def fingerprint(setup: Setup) -> Fingerprint:
 
 @cache
 def probe(setup: Setup) -> tuple[float, ...]:
-    """Losses of a hurried training without native code; takes a fraction of a second."""
+    """Losses of an accelerated training without native code; takes a fraction of a second."""
     with _precision(torch.float64):
         return _losses(_hurried_run(setup, _EPOCHS), native=False)
 
 
 @cache
 def native_probe(setup: Setup) -> tuple[float, ...]:
-    """Losses of the same training by native code; empty where none is used."""
+    """Losses of the same training by native code; empty if none is used."""
     if not library.available():
         return ()
     with _precision(torch.float64):
@@ -84,7 +84,7 @@ def native_probe(setup: Setup) -> tuple[float, ...]:
 
 
 def uses_native(network: StackedNetwork) -> bool:
-    """Whether native code computes a network here."""
+    """Whether native code is used for a network here."""
     return library.available() and type(network).use_native is not StackedNetwork.use_native
 
 
@@ -95,7 +95,7 @@ def _hurried_run(setup: Setup, epochs: int) -> Run:
         batch=min(recipe.batch, 16),
         halve_every=2 if recipe.halve_every else 0,
         evaluate_every=1,
-        # Gentler, so that the first steps do not throw the network where all losses are alike.
+        # Smaller steps, so that the first ones do not move the network to where all losses are alike.
         learning_rate=recipe.learning_rate / 10,
         patience=1 if recipe.patience else 0,
         max_epochs=epochs,
@@ -141,7 +141,7 @@ def agree(one: Sequence[float], other: Sequence[float], tolerance: float = _TOLE
 def _dialogs(options: DialogOptions) -> DialogParts:
     """The same stories as dialogs: a question is what the user says, the answer a sentence.
 
-    Where names are copied, one is mentioned before a row tells what it is.
+    With copying, a name is mentioned before a row says what it is.
     """
     before, after = (("Eve went to the zoo.",), ("eve r_at zoo",)) if options.copying else ((), ())
     dialogs = []
@@ -155,7 +155,7 @@ def _dialogs(options: DialogOptions) -> DialogParts:
 
 
 def _stories(first: int, last: int) -> list[Story]:
-    """Stories of people who walk about, each different from the others, without any chance."""
+    """Stories of people who walk around, each different from the others, without randomness."""
     stories = []
     for number in range(first, last):
         sentences = []

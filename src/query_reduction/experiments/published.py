@@ -33,7 +33,7 @@ class PublishedFigure:
     excerpt: tuple[tuple[str, tuple[float, ...]], ...]
     """The sentences printed, each with its gates: z1, r1 forward, r1 backward, z2."""
     source: FigureSource | None
-    """The whole story; without it the sentences printed are all there is."""
+    """The whole story; without it, only the printed sentences are known."""
     note: str
 
 
@@ -46,7 +46,7 @@ class Published:
     parallel_speedup: float
     figures: tuple[PublishedFigure, ...]
     tables: dict[str, dict[str, dict[str, float]]]
-    """Table → column → row → error in percent; rows ``average`` and ``failed`` sum a column up."""
+    """Table → column → row → error in percent; rows ``average`` and ``failed`` summarise a column."""
 
     def column(self, table: str, column: str) -> dict[str, float]:
         """A column of a table; empty if the paper does not have it."""

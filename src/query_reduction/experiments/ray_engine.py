@@ -1,7 +1,7 @@
 """Trials on a Ray cluster: each is a task on one core; messages stream back to the driver, which alone stores.
 
-A task sends its saved state along from time to time. When its node dies, the trial begins again elsewhere from the
-last state the driver got; nothing but the package itself has to be on the nodes, and no folder is shared.
+A task sends its saved state from time to time. If its node dies, the trial restarts elsewhere from the last state the
+driver received; nothing but the package itself has to be on the nodes, and no folder is shared.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class RayEngine:
         self._most = workers
         self._every = (message_every, state_every)
         self._tasks: dict[Any, _Task] = {}
-        # The driver starts a lost trial again itself, from its last state and without the restarts already stored.
+        # The driver itself restarts a lost trial, from its last state and without the restarts already stored.
         self._remote = ray.remote(num_cpus=1, max_retries=0)(_run_on_node)
 
     @property
@@ -77,7 +77,7 @@ class RayEngine:
         return max(1, min(cores, self._most or cores))
 
     def start(self, number: int, job: Job) -> None:
-        """Hand a job to the cluster, with its state if it was begun before."""
+        """Submit a job to the cluster, with its state if it was started before."""
         path = job.folder / STATE_FILE
         state = path.read_bytes() if path.exists() else None
         messages = self._remote.remote(job.trial, job.load(), state, *self._every)
@@ -113,13 +113,13 @@ class RayEngine:
         except errors.RayTaskError as error:
             if isinstance(error.cause, KeyboardInterrupt):  # how a task learns that it was cancelled
                 return Ended("stopped")
-            # The package is not on that node, or another version of it.
+            # The package is missing on that node, or has a different version.
             return Ended("failed", str(error).strip().splitlines()[-1])
         except errors.RayError as error:
             return Ended("lost", f"{type(error).__name__}: its node or process died")
 
     def stop(self) -> None:
-        """Cancel what runs; the last states sent are kept."""
+        """Cancel running tasks; the last states sent are kept."""
         for messages in self._tasks:
             self._ray.cancel(messages)
 
@@ -130,7 +130,7 @@ class RayEngine:
 
 
 def _check_reachable(address: str | None) -> None:
-    """Ray itself would try for minutes before it says that there is none."""
+    """Ray itself would try for minutes before reporting that there is none."""
     host, colon, port = (address or "").rpartition(":")
     if colon and port.isdecimal() and "/" not in host:
         socket.create_connection((host, int(port)), timeout=_CONNECT_SECONDS).close()
@@ -139,7 +139,7 @@ def _check_reachable(address: str | None) -> None:
 def _run_on_node(
     trial: Trial, parts: Parts, state: bytes | None, message_every: float, state_every: float
 ) -> Iterator[Message | _State]:
-    """A trial as a task, in a folder of its own on the node it happens to be on."""
+    """A trial as a task, in its own folder on whatever node it runs on."""
     use_threads(1)
     with tempfile.TemporaryDirectory(prefix="qrn-") as name:
         path = Path(name) / STATE_FILE

@@ -1,4 +1,4 @@
-"""The short tables of the README, put between its marks from the store.
+"""The short tables of the README, inserted between its markers from the store.
 
 <!-- table:qa-1k -->
 … replaced …
@@ -24,12 +24,12 @@ _HEAD = ("network", "average: paper", "ours", "over restarts", "failed: paper", 
 
 
 def fill_readme(text: str, store: ResultStore) -> str:
-    """The text with every marked table made anew."""
+    """The text with every marked table regenerated."""
 
     def fill(match: re.Match[str]) -> str:
         name = match["name"]
         if name not in EXPERIMENTS:
-            raise InputError(f"the README wants a table {name!r}; there are {', '.join(EXPERIMENTS)}")
+            raise InputError(f"the README marks a table {name!r}; choose from {', '.join(EXPERIMENTS)}")
         return f"{match[1]}{short_table(build_table(store, EXPERIMENTS[name]))}{match[3]}"
 
     return _MARKED.sub(fill, text)
@@ -46,7 +46,7 @@ def short_table(table: Table) -> str:
 
 
 def _by_measure(table: Table) -> tuple[list[str], list[str]]:
-    """One line per network: averages by measure, the paper's beside ours where it has them."""
+    """One line per network: averages by measure, the paper's next to ours where it has them."""
     measures = table.measures[:_MEASURES_SHOWN]
     kinds = [(measure, label) for measure in measures for label in table.averages]
     head = ["network"]

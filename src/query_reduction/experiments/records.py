@@ -1,4 +1,4 @@
-"""What a stored result is of (``Setting``) and where it comes from (``Origin``), and both as JSON."""
+"""What a stored result measures (``Setting``) and where it comes from (``Origin``), both also as JSON."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ not named here had no effect at its default."""
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What decides a restart's result, apart from its number and the code."""
+    """What determines a restart's result, apart from its number and the code."""
 
     table: str
     column: str
@@ -33,35 +33,35 @@ class Setting:
     """The task's number, or ``all`` for one network trained on every task."""
     setup: Setup
     recipe_name: str
-    """What the recipe is called in the plan of the table; the settings decide, not the name."""
+    """The recipe's name in the plan of the table; the settings matter, not the name."""
     data: str
     """sha256 of the stories."""
     data_name: str = ""
     note: str = ""
-    """Set where the data is not the published one; every table repeats it."""
+    """Set if the data is not the published one; every table repeats it."""
 
     @property
     def keep(self) -> str:
-        """By what the recipe chooses a restart."""
+        """The measure by which the recipe chooses a restart."""
         return self.setup.recipe.keep
 
     def same_as(self, other: Setting) -> bool:
-        """Whether both give the same results. How many restarts there are to be is the sweep's business."""
+        """Whether both give the same results. The number of restarts is up to the sweep."""
         own = self.table, self.column, self.task, self.data
         return own == (other.table, other.column, other.task, other.data) and same_setup(self.setup, other.setup)
 
     def as_json(self) -> dict[str, Any]:
-        """All of it as plain values."""
+        """Everything as plain values."""
         own = {name: getattr(self, name) for name in ("table", "column", "task", "recipe_name", "data")}
         return own | {"data_name": self.data_name, "note": self.note, "setup": setup_to_json(self.setup)}
 
     @staticmethod
     def from_json(values: Mapping[str, Any]) -> Setting:
-        """What ``as_json`` gave."""
+        """The inverse of ``as_json``."""
         return Setting(**{**values, "setup": setup_from_json(values["setup"])})
 
     def key(self) -> str:
-        """A short name that differs when anything does that decides the result."""
+        """A short name that differs if anything that determines the result differs."""
         return short_id([self.table, self.column, self.task, self.data, setup_to_json(self.setup)])
 
 
@@ -83,8 +83,8 @@ def setup_to_json(setup: Setup) -> dict[str, Any]:
 
 
 def setup_from_json(values: Mapping[str, Any]) -> Setup:
-    """What ``setup_to_json`` gave; a setting that did not exist then counts as not used, one that is gone is an
-    ``InputError``."""
+    """The inverse of ``setup_to_json``; a setting that did not exist then counts as unused, one that no longer exists
+    is an ``InputError``."""
     kind = values["task"].get("kind")
     if kind not in ("stories", "dialogs"):
         raise InputError(f"a task of kind {kind!r}: there are stories and dialogs")
@@ -97,7 +97,7 @@ def setup_from_json(values: Mapping[str, Any]) -> Setup:
 
 
 def short_id(values: Any) -> str:
-    """A short name for plain values: the same for the same ones."""
+    """A short name for plain values: equal for equal values."""
     return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:8]
 
 
@@ -106,9 +106,9 @@ class Processor:
     """What the arithmetic of a training ran on."""
 
     instruction_set: str | None = None
-    """avx512, avx2 or baseline; None where it was not recorded or no native code ran."""
+    """avx512, avx2 or baseline; None if it was not recorded or no native code ran."""
     native: bool | None = None
-    """Whether native code ran; None where it was not recorded."""
+    """Whether native code ran; None if it was not recorded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +136,7 @@ class Origin:
     ran_on: Processor = Processor()
 
     def as_json(self) -> dict[str, Any]:
-        """All of it as plain values; what is not known is left out."""
+        """Everything as plain values; unknown ones are omitted."""
         values = {name: getattr(self, name) for name in ("commit", "command", "version", "date")}
         values["machine"] = asdict(self.machine)
         if self.ran_on.native is not None:
@@ -148,7 +148,7 @@ class Origin:
 
     @staticmethod
     def from_json(values: Mapping[str, Any]) -> Origin:
-        """What ``as_json`` gave."""
+        """The inverse of ``as_json``."""
         return Origin(
             values["commit"],
             values["command"],

@@ -1,4 +1,4 @@
-"""A table as texts: what every report lays out, and the Markdown that is kept in version control."""
+"""A table as text: the content of every report, and the Markdown that is kept in version control."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ FORMATS = ("md", "html", "csv", "tex", "json")
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """The head of a column."""
+    """The heading of a column."""
 
     name: str
     below: tuple[str, ...]
-    """What stands under it: paper and ours, or only ours where the paper has no such numbers."""
+    """The subheadings: paper and ours, or only ours if the paper has no such numbers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ def write_reports(table: Table, folder: Path, formats: Sequence[str], name: str 
     render = {"md": to_markdown, "html": to_html, "csv": to_csv, "tex": to_latex, "json": to_json}
     unknown = [one for one in formats if one not in render]
     if unknown:
-        raise InputError(f"no format {unknown[0]!r}; there are {', '.join(FORMATS)}")
+        raise InputError(f"no format {unknown[0]!r}; choose from {', '.join(FORMATS)}")
     paths = [folder / f"{name or table.name}.{one}" for one in formats]
     for path, one in zip(paths, formats, strict=True):
         write_atomically(path, render[one](table))
@@ -72,7 +72,7 @@ def _cells(columns: Sequence[ColumnResult], row: str) -> tuple[str, ...]:
 
 
 def cell_text(cell: Cell | None) -> str:
-    """``0.7 (1.2 ± 0.4, 10)†``: the chosen restart's error; mean ± std over so many; what ``legend`` explains."""
+    """``0.7 (1.2 ± 0.4, 10)†``: the chosen error (mean ± std, number of restarts); ``legend`` explains it."""
     if cell is None:
         return "–"
     tried = f"{cell.tried} of {cell.planned}" if cell.tried < cell.planned else str(cell.tried)
@@ -153,7 +153,7 @@ def _recipes(columns: Sequence[ColumnResult]) -> str:
 
 
 def remarks(table: Table) -> list[str]:
-    """What is to be said below the table."""
+    """The remarks below the table."""
     return [*_totals(table), *_times(table), *_others(table), *table.notes]
 
 
@@ -163,7 +163,7 @@ def _once(table: Table) -> list[ColumnResult]:
 
 
 def _totals(table: Table) -> list[str]:
-    """How many restarts were tried, and how many more are stored."""
+    """The number of restarts tried, and how many more are stored."""
     columns = [column for column in _once(table) if column.tried]
     if not columns:
         return []
@@ -191,19 +191,19 @@ def _times(table: Table) -> list[str]:
 
 
 def _others(table: Table) -> list[str]:
-    """What the paper says of other models."""
+    """What the paper reports about other models."""
     told = []
     for name, rows in table.baselines.items():
         failed = f" ({rows['failed']:.0f} failed)" if "failed" in rows else ""
         unseen = f", {rows['average-OOV']:.1f} with names never seen" if "average-OOV" in rows else ""
         told.append(f"{name} {rows['average']:.1f}{unseen}{failed}")
-    # The dialog baselines were counted by exact match, as the papers they come from do.
+    # The dialog baselines were measured by exact match, as in the papers they come from.
     how = ", by exact match" if table.name == "dialog" else ""
     return [f"Average of other models as the paper prints it{how}: {'; '.join(told)}."] if told else []
 
 
 def spread_text(summary: Summary) -> str:
-    """Mean ± std over restarts; without the latter where a cell has a single restart."""
+    """Mean ± std over restarts; without the latter if a cell has a single restart."""
     return number_text(summary.mean) + ("" if summary.std is None else f" ± {summary.std:.1f}")
 
 

@@ -1,4 +1,4 @@
-"""A table as a page that stands alone: pictures are drawn into it, nothing is loaded from elsewhere."""
+"""A table as a standalone page: pictures are embedded, nothing is loaded from elsewhere."""
 
 from __future__ import annotations
 

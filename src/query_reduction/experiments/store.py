@@ -1,10 +1,10 @@
 """The results of sweeps, kept as small text files that live in version control.
 
-There is one file of JSON lines per table and column. Its first lines say what the results are of (setups and data) and
+There is one file of JSON lines per table and column. Its first lines say what the results measure (setups and data) and
 where they come from (origins), each under a short id; then there is one line per finished restart. A file is replaced
 as a whole, under a lock, each time a restart is done, so a sweep may be killed at any moment and several may write at
 once. Lines in any order and repeated lines are read as well, so two branches can be merged by keeping the lines of
-both; a last line without its end was cut off, and is left out.
+both; a last line without a line end is incomplete and is ignored.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Record:
     result: RestartResult
     origin: Origin
     stack: tuple[int, ...] = ()
-    """The restarts it trained together with: they decide the last bits. Empty where it was not recorded."""
+    """The restarts it trained together with: they affect the last bits. Empty if not recorded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class StoredSetting:
     records: tuple[Record, ...]
 
     def of_code(self, fingerprint: Fingerprint) -> dict[int, RestartResult]:
-        """The results by restart that code with this fingerprint gave."""
+        """The results, by restart, of code with this fingerprint."""
         return {restart: record.result for restart, record in self._of_code(fingerprint).items()}
 
     def _of_code(self, fingerprint: Fingerprint) -> dict[int, Record]:
@@ -62,7 +62,7 @@ class StoredSetting:
         return found
 
     def groups(self) -> list[tuple[Origin, dict[int, Record]]]:
-        """The records by the code that gave them, each group with its latest origin; the latest group first."""
+        """The records grouped by the code that computed them, each with its latest origin; the latest group first."""
         found: list[tuple[Origin, dict[int, Record]]] = []
         origins = dict.fromkeys(record.origin for record in self.records)
         for origin in sorted(origins, key=lambda origin: origin.date, reverse=True):
@@ -99,7 +99,7 @@ class ResultStore:
             yield from self._settings_at(path)
 
     def add(self, record: Record) -> None:
-        """Keep a result, for good. One already there from the same code is not replaced: it is as good."""
+        """Store a result permanently. An existing one from the same code is not replaced: it is just as good."""
         setting = record.setting
         with self._locked():
             stored = self.find(setting)
@@ -137,11 +137,11 @@ class _File:
     lines: dict[str, dict[str, dict[str, Any]]] = field(default_factory=lambda: {kind: {} for kind in _KINDS[1:-1]})
     results: dict[tuple[str, str, str, int], dict[str, Any]] = field(default_factory=dict)
     setups: dict[str, Setup | None] = field(default_factory=dict)
-    """None for one with settings this version does not have; its lines are kept, and are nobody's results."""
+    """None for one with settings this version does not have; its lines are kept but not used."""
     origins: dict[str, Origin] = field(default_factory=dict)
 
     def read_line(self, values: dict[str, Any]) -> None:
-        """Take a line in."""
+        """Add a line."""
         kind = values.pop("record")
         if kind == "file":
             if values["format"] != _FORMAT:
@@ -195,7 +195,7 @@ class _File:
         return Setting(self.head["table"], self.head["column"], data["task"], setup, name, *about)
 
     def add(self, record: Record) -> None:
-        """Take a result in, with the lines it refers to."""
+        """Add a result, with the lines it refers to."""
         setting = record.setting
         values = {"name": setting.recipe_name, **setup_to_json(setting.setup)}
         setup_id = self._known(setting.setup)
@@ -214,7 +214,7 @@ class _File:
         self._take({"setup": setup_id, "data": data_id, **result, **stack, "origin": origin_id})
 
     def _named(self, kind: str, name: str, values: dict[str, Any], deciding: Sequence[str] = ()) -> str:
-        """The id of a line with these values, or with these deciding ones; it is added if there is none."""
+        """The id of a line with these values (or just those in ``deciding``); it is added if there is none."""
         lines = self.lines[kind]
         for known, others in lines.items():
             if all(others.get(key) == values[key] for key in deciding or values):
@@ -225,7 +225,7 @@ class _File:
         return name
 
     def _known(self, setup: Setup) -> str | None:
-        """The setup that is there already, if with fewer options or under another name."""
+        """The setup that is already there, possibly with fewer options or under another name."""
         return next((name for name, known in self.setups.items() if known and same_setup(known, setup)), None)
 
     def text(self) -> str:

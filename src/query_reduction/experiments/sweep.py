@@ -1,7 +1,7 @@
-"""Many trials until all are done: plans what is missing, keeps the workers busy, stores what comes back.
+"""Runs many trials to completion: plans what is missing, keeps the workers busy, stores the results.
 
-The driver alone writes to the store. A restart is stored the moment its worker reports it; the state of a trial that
-was cut short stays in its folder until its last restart is stored, and the next sweep goes on from there.
+The driver alone writes to the store. A restart is stored the moment its worker reports it; the state of an
+interrupted trial stays in its folder until its last restart is stored, and the next sweep resumes from there.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _TRIAL_FILE = "trial.json"
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A trial with what it takes to run it."""
+    """A trial with what is needed to run it."""
 
     trial: Trial
     origin: Origin
@@ -41,7 +41,7 @@ class Job:
     """Where its state is kept until it is done."""
     load: Callable[[], Parts]
     cost: float
-    """How long it may take, in any unit."""
+    """Its estimated duration, in any unit."""
 
 
 class Engine(Protocol):
@@ -49,19 +49,19 @@ class Engine(Protocol):
 
     @property
     def workers(self) -> int:
-        """How many jobs it takes at once."""
+        """The number of parallel jobs."""
 
     def start(self, number: int, job: Job) -> None:
-        """Begin a job; there is a free worker. Its messages will carry the number."""
+        """Start a job on a free worker. Its messages will carry the number."""
 
     def wait(self, seconds: float) -> list[tuple[int, Message]]:
-        """The messages since the last call, waiting at most so long for one."""
+        """The messages since the last call, waiting at most this long for one."""
 
     def stop(self) -> None:
         """Ask every running job to keep its state and end."""
 
     def close(self) -> None:
-        """Let go of all workers."""
+        """Release all workers."""
 
 
 @dataclass(slots=True)
@@ -81,7 +81,7 @@ class Sweep:
     failures: list[str] = field(default_factory=list)
     """Trials given up, and why."""
     retries: list[str] = field(default_factory=list)
-    """Trials begun again because their worker died."""
+    """Trials retried because their worker died."""
     running: dict[int, _Running] = field(default_factory=dict)
     seconds: float = 0.0
     _seen: set[tuple[Path, int]] = field(default_factory=set)
@@ -95,7 +95,7 @@ class Sweep:
 
     @property
     def total(self) -> int:
-        """Restarts to be stored in all."""
+        """Total number of restarts to store."""
         return sum(len(job.trial.restarts) for job in self.jobs)
 
     def request_stop(self) -> None:
@@ -103,7 +103,7 @@ class Sweep:
         self._stopping = True
 
     def seconds_left(self) -> float | None:
-        """An estimate, from what was done so far; None until there is something to go by."""
+        """An estimate from the work done so far; None until there is any."""
         running = sum(entry.job.cost * _fraction(entry) for entry in self.running.values())
         done = self._done_cost + running
         if done <= 0:
@@ -111,7 +111,7 @@ class Sweep:
         return self.seconds / done * max(sum(job.cost for job in self.jobs) - done, 0.0)
 
     def run(self, engine: Engine, on_change: Callable[[Sweep], None] = lambda sweep: None) -> bool:
-        """Run all jobs, the longest first; True if nothing was left out."""
+        """Run all jobs, longest first; True if all were run."""
         waiting = [(job, 1) for job in sorted(self.jobs, key=lambda job: -job.cost)]
         begun = time.monotonic()
         number = 0
@@ -135,7 +135,7 @@ class Sweep:
         return not self._stopping and not self.failures
 
     def _take(self, number: int, message: Message) -> tuple[Job, int] | None:
-        """Store or note a message; a job to be tried again is returned."""
+        """Process a message; returns the job if it must be retried."""
         entry = self.running[number]
         job = entry.job
         if isinstance(message, Progress):
@@ -185,9 +185,9 @@ def plan(
     cost: float,
     mix: bool = False,
 ) -> list[Job]:
-    """The jobs that train what the store does not have; cut short ones go on with the restarts they began with.
+    """The jobs that train what the store lacks; interrupted ones resume with the restarts they started with.
 
-    ``mix`` also counts results of code that computes differently. ``cost`` is that of one restart.
+    ``mix`` also accepts results of code that computes differently. ``cost`` is that of one restart.
     """
     stored = store.find(setting)
     have: set[int] = set()
@@ -213,7 +213,7 @@ def plan(
 
 @contextmanager
 def only_sweep(unfinished: Path, table: str) -> Iterator[None]:
-    """Keep a second sweep of the same table away: the two would write the same states."""
+    """Prevent a second sweep of the same table: both would write the same states."""
     unfinished.mkdir(parents=True, exist_ok=True)
     with (unfinished / f"{table}.lock").open("w") as lock:
         try:
@@ -226,7 +226,7 @@ def only_sweep(unfinished: Path, table: str) -> Iterator[None]:
 
 
 def keep_trial(job: Job) -> None:
-    """Write down whose state the folder will hold."""
+    """Record which trial's state the folder will hold."""
     known = _read_trial(job.folder)
     if known is None or known.restarts != job.trial.restarts or not _same(known, job.trial):
         shutil.rmtree(job.folder, ignore_errors=True)
@@ -240,7 +240,7 @@ def keep_trial(job: Job) -> None:
 
 
 def _begun(unfinished: Path, setting: Setting, origin: Origin) -> list[tuple[Path, tuple[int, ...]]]:
-    """Folders with trials of this setting and code that were cut short, and their restarts."""
+    """Folders with interrupted trials of this setting and code, and their restarts."""
     found = []
     for path in sorted(unfinished.glob(f"*/{_TRIAL_FILE}")):
         known = _read_trial(path.parent)
@@ -250,7 +250,7 @@ def _begun(unfinished: Path, setting: Setting, origin: Origin) -> list[tuple[Pat
 
 
 def _read_trial(folder: Path) -> Trial | None:
-    """The trial a folder holds the state of; None where there is none that this version can go on with."""
+    """The trial a folder holds the state of; None if there is none that this version can resume."""
     try:
         known: dict[str, Any] = json.loads((folder / _TRIAL_FILE).read_text(encoding="utf-8"))
         fingerprint = Fingerprint(tuple(known["probe"]), tuple(known["native_probe"]))

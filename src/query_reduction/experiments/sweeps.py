@@ -76,7 +76,7 @@ class _Data:
     name: str
     note: str
     questions: tuple[int, ...]
-    """After how many sentences each training question is asked."""
+    """The number of sentences before each training question."""
 
     @staticmethod
     def of(parts: Parts, note: str) -> _Data:
@@ -104,7 +104,7 @@ def load_parts_of(experiment: Experiment, task: str) -> Parts:
 
 
 def cost_of(setup: Setup, questions: Sequence[int]) -> float:
-    """About how long one restart takes, in any unit: sentences read in all epochs times the size of the network."""
+    """Estimated duration of one restart, in any unit: sentences read in all epochs times the size of the network."""
     memory = setup.task.memory
     sentences = sum(min(after, memory) if memory else after for after in questions)
     # Networks without these settings are small enough for it not to matter.

@@ -1,4 +1,4 @@
-"""Builds a table from the store and nothing else; every report is a rendering of what comes out."""
+"""Builds a table from the store and nothing else; every report renders the result."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _MARKS = "†‡§¶‖*"
 
 
 def columns_to_show(store: ResultStore, experiment: Experiment) -> list[Column]:
-    """The paper's columns, and the controls that are measured."""
+    """The paper's columns, and the controls that have been measured."""
     controls = [column for column in experiment.controls if store.settings(experiment.name, column.name)]
     return [*experiment.columns, *controls]
 
@@ -97,7 +97,7 @@ class _CellResults:
     """What the store has for a cell by all recipes."""
 
     best: _Found
-    """Of the recipe whose chosen restart did best on development questions."""
+    """The results of the recipe whose chosen restart did best on development questions."""
     tried: int
 
 
@@ -116,7 +116,7 @@ class _Builder:
     """Task → the checksums of the data that columns were trained on."""
 
     def column(self, column: Column) -> list[ColumnResult]:
-        """A column, once for each way of counting errors; averages are added when all columns are there."""
+        """A column, once per error measure; averages are added when all columns are there."""
         recipes = (self.recipe,) if self.recipe else column.recipes
         limit = self.restarts or column.restarts
         tasks = [JOINT] if column.joint else self.tasks
@@ -144,7 +144,7 @@ class _Builder:
                 recipes=tuple(recipe.name for recipe in recipes),
                 restarts=limit,
                 control=column.control,
-                # The paper counts in one way only; errors counted otherwise must not stand beside its numbers.
+                # The paper uses only one measure; errors by another must not appear next to its numbers.
                 published=published().column(self.experiment.name, column.name) if measure == first else {},
                 measured=self._measured(column, measure, cells, limit * len(recipes)),
                 summaries={},
@@ -185,7 +185,7 @@ class _Builder:
             if found is None:
                 continue
             best = found.best
-            # What code computes can only be compared within a recipe.
+            # Code fingerprints can only be compared within a recipe.
             alike = [other.best.latest for other in cells.values() if other.best.recipe == best.recipe]
             marks = self._marks(best, max(alike, key=lambda origin: origin.date))
             for row in self.experiment.rows_of([task]):
@@ -195,7 +195,7 @@ class _Builder:
         return measured
 
     def _marks(self, found: _Found, latest: Origin) -> tuple[str, ...]:
-        """The signs of what is to be said about a cell."""
+        """The symbols of a cell's footnotes."""
         marks = [self._mark(found.note)] if found.note else []
         origins = {record.origin for record in found.records}
         if not all(origin.fingerprint.agrees(latest.fingerprint) for origin in origins):
@@ -204,7 +204,7 @@ class _Builder:
         return tuple(marks)
 
     def _mark(self, text: str) -> str:
-        """The sign of a note, the same for the same text."""
+        """The symbol of a note, the same for the same text."""
         if text not in self.notes:
             if len(self.notes) >= len(_MARKS):
                 raise InputError("too many different notes for one table: narrow it with --tasks or --variants")
@@ -215,7 +215,7 @@ class _Builder:
 def _summaries(
     experiment: Experiment, column: ColumnResult, columns: Sequence[ColumnResult], tasks: Sequence[str]
 ) -> dict[str, Summary]:
-    """A column's averages; where some column lacks rows, also over the rows that all have, so as to compare."""
+    """A column's averages; where some column lacks rows, also over the rows that all have, for comparison."""
     shown = set(experiment.rows_of(tasks))
     begun = [other for other in columns if other.measured and other.measure == column.measure]
     found: dict[str, Summary] = {}

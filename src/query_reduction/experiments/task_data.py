@@ -45,7 +45,7 @@ def _load_one(folder: Path, experiment: Experiment, task: str) -> tuple[Parts, s
 
 
 def _completed(folder: Path, parts: Parts, task: str, questions: int) -> tuple[Parts, str]:
-    """A task whose training file is missing: what there is of real stories, filled up with generated ones."""
+    """A task whose training file is missing: the available real stories, supplemented by generated ones."""
     real: list[Story] = []
     for other in (folder.with_name(f"{folder.name}-qa{task}-partial"), folder.with_name("en")):
         if other.is_dir() and (path := find_task_files(other).get(task, {}).get("train")):

@@ -25,7 +25,7 @@ from query_reduction.training.run import Place, Run
 __all__ = ["MESSAGE_EVERY", "Done", "Ended", "Message", "Progress", "Trial", "report_trial", "run_trial"]
 
 MESSAGE_EVERY = 5.0
-"""Seconds between two messages of a trial; its state is saved as often."""
+"""Seconds between two messages of a trial; its state is saved just as often."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class Ended:
     """A trial's last message."""
 
     outcome: Literal["finished", "stopped", "failed", "lost"]
-    """``stopped``: as asked; ``failed``: the code raised; ``lost``: its worker died."""
+    """``stopped``: on request; ``failed``: the code raised; ``lost``: its worker died."""
     why: str = ""
 
 
@@ -68,7 +68,7 @@ class Trial:
 
     @property
     def name(self) -> str:
-        """For people."""
+        """A readable name."""
         numbers = f"{self.restarts[0]}-{self.restarts[-1]}" if len(self.restarts) > 1 else str(self.restarts[0])
         setting = self.setting
         return f"{setting.table} {setting.column} task {setting.task} {setting.recipe_name} restarts {numbers}"
@@ -106,7 +106,7 @@ def run_trial(
     """Train and report; ends early, with everything kept in ``folder``, once ``should_stop``."""
     setup = trial.setting.setup
     if not fingerprint(setup).agrees(trial.fingerprint):
-        raise InputError(f"{trial.name}: the worker's code computes something else than the driver's; start again")
+        raise InputError(f"{trial.name}: the worker's code computes something different from the driver's; start again")
     setup = replace(setup, recipe=replace(setup.recipe, restarts=len(trial.restarts)))
     run = Run(parts, setup, Place(folder), trial.restarts)
     if run.checksum != trial.setting.data:

@@ -43,7 +43,7 @@ class ProcessEngine:
         worker.number = number
         try:
             worker.pipe.send((job.trial, job.load(), job.folder))
-        except (OSError, ValueError):  # it died just now; wait() will say so
+        except (OSError, ValueError):  # it just died; wait() will report it
             return
 
     def wait(self, seconds: float) -> list[tuple[int, Message]]:
@@ -75,7 +75,7 @@ class ProcessEngine:
                 worker.pipe.send(_STOP)
 
     def close(self) -> None:
-        """End all workers; one in the middle of a trial is ended at once (its last saved state stays)."""
+        """End all workers; one in the middle of a trial is killed (its last saved state stays)."""
         for worker in self._pool:
             worker.pipe.close()
             if worker.number is not None:
@@ -104,9 +104,9 @@ class ProcessEngine:
 
 
 def _work(pipe: Connection) -> None:
-    """A worker's life: take a trial, report how it goes, take the next."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the driver's to handle
-    use_threads(1)  # processes scale over the cores; threads inside each would fight for them
+    """A worker's main loop: take a trial, report its progress, take the next."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the driver handles Ctrl-C
+    use_threads(1)  # processes scale over the cores; threads inside each would compete for them
     gone = False
 
     def should_stop() -> bool:

@@ -1,1 +1,1 @@
-"""How an answer came about: traces of gates and reduced queries, and pictures of them."""
+"""How a model arrived at an answer: traces of gates and reduced queries, and pictures of them."""

@@ -1,4 +1,4 @@
-"""What every picture of a trace shows in its columns: the gates in the paper's order, with the paper's marks."""
+"""The columns of every picture of a trace: the gates in the paper's order, with the paper's symbols."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GateColumn:
-    """One gate of one layer, a value per sentence."""
+    """One gate of one layer, with one value per sentence."""
 
     layer: int
     """From 1."""
@@ -27,7 +27,7 @@ class GateColumn:
 
     @property
     def title(self) -> str:
-        """The mark with the layer as superscript, as in the paper's figures."""
+        """The symbol with the layer as superscript, as in the paper's figures."""
         return self.mark + str(self.layer).translate(_SUPERSCRIPTS)
 
 
@@ -43,7 +43,7 @@ def gate_columns(trace: Trace) -> list[GateColumn]:
 def word_columns(trace: Trace) -> list[tuple[str, tuple[str, ...]]]:
     """Titles and texts of the queries in words: by layer the query so far, and the one the next layer reads with.
 
-    Texts that cannot be trusted are left empty, the others say how far they can be.
+    Texts that cannot be trusted are left empty, the others show how far they can be trusted.
     """
     columns: list[tuple[str, tuple[str, ...]]] = []
     for number, (so_far, whole) in enumerate(zip(*trace.trusted_words(), strict=True), start=2):

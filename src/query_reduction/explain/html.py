@@ -17,7 +17,7 @@ __all__ = ["fragment", "page"]
 _SHORT_STORY = 30
 """Stories up to this long are shown whole."""
 _MOST_SHOWN = 20
-"""Of longer ones, so many sentences stand above the fold."""
+"""For longer ones, this many sentences are shown above the fold."""
 
 
 def page(trace: Trace) -> str:
@@ -42,7 +42,7 @@ def fragment(trace: Trace) -> str:
     else:
         parts.append(f"<h2>The {_MOST_SHOWN} sentences that contributed most</h2>\n")
         parts.append(_table(trace, trace.ranking()[:_MOST_SHOWN]))
-        parts.append(f"<details><summary>All {len(trace.sentences)} sentences, in the order told</summary>\n")
+        parts.append(f"<details><summary>All {len(trace.sentences)} sentences, in story order</summary>\n")
         parts.append(_table(trace, positions, whole=True))
         parts.append("</details>\n")
     parts.append("</section>\n")

@@ -22,7 +22,7 @@ _FONT = 10
 
 
 def write_picture(trace: Trace, path: Path, *, most: int = 30) -> None:
-    """Draw the ``most`` sentences that contributed most, in the order told; the file's ending says the format."""
+    """Draw the ``most`` sentences that contributed most, in story order; the file's suffix determines the format."""
     try:
         from matplotlib.backends.backend_svg import FigureCanvasSVG  # noqa: F401
         from matplotlib.figure import Figure

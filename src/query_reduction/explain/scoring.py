@@ -1,15 +1,15 @@
-"""Are the explanations right? Sentences ranked by contribution, held against the supporting facts the data names.
+"""Are the explanations right? Sentences ranked by contribution, compared with the supporting facts in the data.
 
-Four figures a task, in percent, means over the questions with known facts:
+Four figures per task, in percent, averaged over the questions with known facts:
 
 ``precision_at_1``      the sentence that contributed most is a fact
 ``r_precision``         of the best g sentences, how many are facts, where g is the number of facts (precision and
                         recall are the same there)
 ``recall_at_5``         how many of the facts are among the best five
-``average_precision``   precision at the place of each fact, averaged: the whole ranking in one number
+``average_precision``   precision at the rank of each fact, averaged: the whole ranking in one number
 
-Beside them stand three rankings that know nothing of the network: what a random order would give on average (computed,
-not drawn), the most recent sentence first, and the sentence that shares most words with the question first.
+Next to them are three rankings that know nothing of the network: the average over random orders (computed, not
+sampled), the most recent sentence first, and the sentence that shares most words with the question first.
 A fact that lies further back than the model's memory cannot be found, and counts as missed.
 """
 
@@ -40,7 +40,7 @@ _BATCH = 128
 
 @torch.inference_mode()
 def score_explanations(network: StackedNetwork, task: StoryTask, stories: Sequence[Story]) -> dict[str, dict[str, Any]]:
-    """By task: how many questions have known facts, and the figures of the model, of chance and of recency."""
+    """By task: the number of questions with known facts, and the figures of every ranking."""
     supports = [question.support for story in stories for question in story.questions]
     read_stories = task.as_read(stories)
     encoded = task.encode(read_stories)
@@ -71,7 +71,7 @@ def score_explanations(network: StackedNetwork, task: StoryTask, stories: Sequen
 
 
 def score_ranking(ranking: Iterable[int], facts: set[int], total: int) -> list[float]:
-    """The four figures of one ranking, from 0 to 1; ``total`` counts the facts that could not be read, too."""
+    """The four figures of one ranking, from 0 to 1; ``total`` includes the facts that could not be read."""
     hits = np.array([position in facts for position in ranking], float)
     precision = np.cumsum(hits) / np.arange(1, len(hits) + 1)
     return [
@@ -83,7 +83,7 @@ def score_ranking(ranking: Iterable[int], facts: set[int], total: int) -> list[f
 
 
 def by_overlap(told: Sequence[set[str]], asked: set[str]) -> list[int]:
-    """Positions of sentences, those that share most words with the question first; of equal ones the most recent."""
+    """Positions of sentences, those that share most words with the question first; ties are broken by recency."""
     return sorted(range(len(told)), key=lambda position: (-len(told[position] & asked), -position))
 
 
@@ -92,14 +92,14 @@ def _words(text: str) -> set[str]:
 
 
 def expected_of_random(read: int, facts: int, total: int) -> list[float]:
-    """What the four figures are on average when all orders of ``read`` sentences are equally likely."""
+    """The expected four figures when all orders of ``read`` sentences are equally likely."""
     harmonic = float((1 / np.arange(1, read + 1)).sum())
     others = (facts - 1) / (read - 1) if read > 1 else 0.0
     return [
         facts / read,
         facts * min(total, read) / read / total,
         facts * min(_AT, read) / read / total,
-        # A fact at place k has k - 1 sentences before it, each a fact with the chance of the others.
+        # A fact at rank k has k - 1 sentences before it, each of them equally likely to be another fact.
         facts / total * (harmonic + others * (read - harmonic)) / read,
     ]
 

@@ -12,16 +12,16 @@ from query_reduction.explain.trace import Trace
 __all__ = ["gate_table"]
 
 _BAR_WIDTH = 8
-# Characters a column takes, its frame included; sentences and queries are folded to no less.
+# Widths of columns in characters, their frames included; sentences and queries wrap to no less.
 _SENTENCE_ROOM, _BAR_ROOM, _GATE_ROOM, _WORDS_ROOM = 13, 16, 7, 11
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
 
 
 def gate_table(trace: Trace, *, width: int, most: int = 40) -> Table:
-    """One row a sentence: its gates, what it contributed and, where the model can say it, the reduced query.
+    """One row per sentence: its gates, its contribution and, where the model can decode it, the reduced query.
 
-    Of a story longer than ``most`` the sentences that contributed most are shown, in the order told. Where ``width`` is
-    too small for all columns, the last reduced queries stay, then the update gates.
+    For a story longer than ``most`` the sentences that contributed most are shown, in story order. If ``width`` is too
+    small for all columns, the last reduced queries are kept, then the update gates.
     """
     table = Table(title_justify="left", header_style="bold", padding=(0, 1))
     columns = gate_columns(trace)

@@ -32,9 +32,9 @@ Ranked = tuple[tuple[str, float], ...]
 _Words = tuple[tuple[str, ...], ...]
 
 LEAST_TRUST = 0.7
-"""Queries in words that can be trusted less than this are not shown: they tend to be no questions at all."""
+"""Queries in words that can be trusted less than this are not shown: they tend not to be questions at all."""
 _MOST_ENDINGS = 200
-"""Endings are read again for stories up to this long: the work grows with the square of the length."""
+"""Stories up to this long are read again for every ending: the work grows with the square of the length."""
 _ENDINGS_AT_ONCE = 64
 
 
@@ -52,7 +52,7 @@ class LayerReading:
     """What it became, (sentence, unit): the query the next layer reads with, or the state answers come from."""
 
     def mean_gates(self) -> dict[str, _Floats]:
-        """The gates with one value per sentence: vector gates by their mean."""
+        """The gates with one value per sentence: vector gates are averaged."""
         return {name: gate.mean(axis=1) for name, gate in self.gates.items()}
 
     def as_json(self, *, vectors: bool) -> dict[str, Any]:
@@ -72,12 +72,12 @@ class LayerReading:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Trace(Reading):
-    """What the network did with a story and a question, in the words of who wrote them."""
+    """What the network did with a story and a question, in the user's own words."""
 
     sentences: tuple[str, ...]
     """The sentences it read."""
     positions: tuple[int, ...]
-    """Where they stand in the story."""
+    """Their positions in the story."""
     story: tuple[str, ...]
     """All sentences of the story, those that were not read included."""
     question: str
@@ -86,31 +86,31 @@ class Trace(Reading):
     ranked: Ranked
     """The best answers."""
     unknown_words: tuple[str, ...]
-    """Words of story and question the model never saw in training; it read them as nothing."""
+    """Words of story and question the model never saw in training; they were ignored."""
     layers: tuple[LayerReading, ...]
     contributions: _Floats
-    """How much each sentence contributed: at least 0, and at most 1 in sum."""
+    """How much each sentence contributed: at least 0, summing to at most 1."""
     ending_here: tuple[Ranked, ...] | None
     """The best answers if the story ended after each sentence, by reading it again up to there; None for stories
-    of more than 200 sentences, or if not asked for."""
+    of more than 200 sentences, or if not requested."""
     so_far: tuple[Ranked, ...] | None
     """The best answers from the last layer's state at each sentence, where the network has such a state. Lower layers
-    have read the whole story, so this is how the answer forms during the reading, not what an earlier end would
+    have read the whole story, so this is how the answer forms during reading, not what an earlier end would
     give."""
     question_in_words: str | None = None
     """The question as the decoder recovers it from its vector, where the model has one."""
     queries_in_words: tuple[tuple[str, ...], ...] | None = None
     """By layer below the last and sentence, the reduced query that the next layer reads the sentence with."""
     so_far_in_words: tuple[tuple[str, ...], ...] | None = None
-    """The same from what was told so far only, without the backward direction; empty where less than a fifth of a
-    query has been read, or has not been reset again."""
+    """The same from the sentences so far only, without the backward direction; empty if less than a fifth of a query
+    has been read and not been reset since."""
     queries_trust: tuple[tuple[float, ...], ...] | None = None
-    """How far ``queries_in_words`` can be trusted: the decoder's probability of the least certain word of each."""
+    """How far ``queries_in_words`` can be trusted: the decoder's probability of each query's least certain word."""
     so_far_trust: tuple[tuple[float, ...], ...] | None = None
     """The same for ``so_far_in_words``."""
 
     def trusted_words(self) -> tuple[_Words, _Words]:
-        """By layer below the last and sentence, the query so far and the whole one; empty where not to be trusted."""
+        """By layer below the last and sentence, the query so far and the whole one; empty where untrustworthy."""
         return _trusted(self.so_far_in_words, self.so_far_trust), _trusted(self.queries_in_words, self.queries_trust)
 
     def as_answer(self) -> Answer:
@@ -159,11 +159,11 @@ class Trace(Reading):
         return value
 
     def save(self, path: Path, *, vectors: bool = True) -> None:
-        """Write the trace as JSON, all of it unless told otherwise."""
+        """Write the trace as JSON, in full by default."""
         write_atomically(path, json.dumps(self.as_json(vectors=vectors), ensure_ascii=False) + "\n")
 
     def _repr_html_(self) -> str:
-        """How a notebook shows it."""
+        """The display in a notebook."""
         from query_reduction.explain.html import fragment  # it draws traces, so it knows this module
 
         return fragment(self)
@@ -206,9 +206,9 @@ def trace_answer(
     endings: bool = True,
     shown: int = 5,
 ) -> Trace:
-    """Run a stack of one over the last question of a story and record it; ``shown`` answers are ranked at each place.
+    """Run a stack of one over the last question of a story and record it; ``shown`` answers are ranked per sentence.
 
-    The story is as the network reads it: a dialog has been prepared, a story of one's own understood.
+    The story is as the network reads it: a dialog has been prepared, a user's story made readable.
     """
     last = story.questions[-1]
     only_last = Story(story.sentences[: last.after], (last,))

@@ -2,7 +2,7 @@
 
 Python handles a signal between two of its own instructions, in the main thread only, so a native call that the main
 thread makes itself holds every signal back. A long one is therefore made in a helper thread; the main thread waits,
-and if a signal handler raises while it does, it sets a flag that the native code looks at.
+and if a signal handler raises while it does, it sets a flag that the native code checks.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _PATIENCE = 5.0
 
 
 class StopFlag:
-    """A number that native code reads: 0 to go on, 1 to stop."""
+    """A number that native code reads: 0 to continue, 1 to stop."""
 
     __slots__ = ("_number",)
 
@@ -37,7 +37,7 @@ class StopFlag:
 
 
 def run(job: Callable[[], None], stop: StopFlag) -> None:
-    """Do the job, which ends early once the flag is set, such that the main thread can be interrupted."""
+    """Run the job, which ends early once the flag is set, so that the main thread can be interrupted."""
     if threading.current_thread() is not threading.main_thread():
         job()
         return

@@ -1,4 +1,4 @@
-"""The native library: where it is, whether it is there, and the C structures it is called with.
+"""The native library: where it is, whether it is available, and the C structures it is called with.
 
 It is one shared library with a C interface (sources in ``kernels/``), loaded with ``ctypes``, which lets other Python
 threads run during a call. Set ``QRN_NATIVE=0`` to do without it, or to the path of another build of it.
@@ -43,7 +43,7 @@ _INTERFACE = 2
 """``kInterface`` of ``kernels/reader.h``."""
 
 _LONG_CALL = 3e8
-"""Multiplications of some ten milliseconds: such calls can be interrupted, which takes a tenth of a millisecond."""
+"""Multiplications in some ten milliseconds: longer calls can be interrupted, which costs a tenth of a millisecond."""
 
 
 class Stacked(Structure):
@@ -148,7 +148,7 @@ def _load() -> ctypes.CDLL | None:
             continue
         if _agrees(loaded):
             return loaded
-        problem = f"{place.name} was built from other sources than this Python code"
+        problem = f"{place.name} was built from different sources than this Python code"
     logging.getLogger(__name__).warning(
         "query-reduction works without its native code, many times slower (%s): "
         "install a C++ compiler, then `pip install --force-reinstall --no-deps query-reduction`",
@@ -195,12 +195,12 @@ def variant() -> str:
 
 
 def choose_variant(name: str) -> bool:
-    """Use this instruction set from now on; False, and no change, where the processor or the build lacks it."""
+    """Use this instruction set from now on; False, and no change, if the processor or the build lacks it."""
     return bool(library().qrn_choose_variant(name.encode()))
 
 
 def _check(status: int) -> None:
-    """Raise what a call's status stands for; 0 is success."""
+    """Raise the error for a call's status; 0 is success."""
     if status == _REFUSED:
         raise ValueError(library().qrn_message().decode())
     if status != 0:
@@ -209,7 +209,7 @@ def _check(status: int) -> None:
 
 
 def _run(call: _Call, multiplications: float, function: Callable[[], int]) -> None:
-    """Do the call; if it is long, Ctrl-C ends it."""
+    """Make the call; if it is long, Ctrl-C ends it."""
     if multiplications < _LONG_CALL:
         _check(function())
     else:
@@ -219,7 +219,7 @@ def _run(call: _Call, multiplications: float, function: Callable[[], int]) -> No
 
 
 class SavedBlock:
-    """Memory that a forward call left for its backward call; given back when nobody holds it."""
+    """Memory that a forward call left for its backward call; returned when no longer referenced."""
 
     __slots__ = ("address",)
 
@@ -247,7 +247,7 @@ def read_forward(call: ReaderCall, dtype: torch.dtype, *, saving: bool) -> Saved
 
 
 def read_backward(call: ReaderCall, gradients: ReaderCall, dtype: torch.dtype, saved: SavedBlock) -> None:
-    """Fill the gradients' tensors; ``gradients.out`` is the gradient that comes in."""
+    """Fill the gradients' tensors; ``gradients.out`` is the incoming gradient."""
     function, double = library().qrn_read_backward, dtype == torch.float64
     _run(call, 2 * _reading(call), lambda: function(byref(call), byref(gradients), double, saved.address))
 

@@ -1,7 +1,7 @@
-"""Tensors in memory that the native library keeps and uses again.
+"""Tensors in memory that the native library keeps and reuses.
 
-A large tensor that PyTorch allocates is fresh memory from the system every time, and making its pages costs more than
-a pass over it. These come from the library's store of blocks and return to it when PyTorch lets go of them.
+A large tensor that PyTorch allocates is fresh memory from the system every time, and mapping its pages costs more than
+a pass over it. These come from the library's pool of blocks and return to it when PyTorch releases them.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from query_reduction.native import library as native
 __all__ = ["empty"]
 
 _LARGE = 1 << 18
-"""Numbers from which on it is worth the few microseconds."""
+"""The size from which it is worth the few microseconds."""
 
 _capsule = ctypes.pythonapi.PyCapsule_New
 _capsule.restype, _capsule.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)

@@ -1,6 +1,6 @@
 """The network's reading in one pass of native code; without the native library the composed network is used.
 
-Equal to ``QueryReductionNetwork.encode`` and ``.read`` in value and gradient; nothing here knows more of the network
+Equal to ``QueryReductionNetwork.encode`` and ``.read`` in value and gradient; nothing here knows more about the network
 than the shapes of its parameters. Results do not depend on the number of threads.
 """
 
@@ -28,7 +28,7 @@ _WHOLE_NUMBERS = (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What the native code must know of a network beside its weights; the fields are those of ``QRNConfig``."""
+    """What the native code must know about a network besides its weights; the fields are those of ``QRNConfig``."""
 
     layers: int
     dimension: int
@@ -38,7 +38,7 @@ class Shape:
     forget_bias: float
 
     def parameters(self) -> dict[str, tuple[int, ...]]:
-        """The parameters in the order of ``ReaderCall``, with their shapes behind the restart dimension."""
+        """The parameters in the order of ``ReaderCall``, with their shapes after the restart dimension."""
         return _parameters(self)
 
 
@@ -177,7 +177,7 @@ def _reader_call(shape: Shape, stories: Tensor, lengths: Tensor, tensors: Sequen
 def _read(
     shape: Shape, stories: Tensor, lengths: Tensor, tensors: Sequence[Tensor], *, saving: bool
 ) -> tuple[Tensor, SavedBlock | None]:
-    """The answer vectors and, if wanted, what the gradient needs beside the inputs."""
+    """The answer vectors and, on request, what the gradient needs besides the inputs."""
     tensors = [_stacked(tensor) for tensor in tensors]
     out = empty(tensors[1].shape, tensors[1].dtype)
     call = _reader_call(shape, stories, lengths, tensors)

@@ -10,7 +10,7 @@ __all__ = ["recorded"]
 
 
 def recorded(*tensors: Tensor) -> bool:
-    """Whether the result of an operation on these tensors is to have a gradient."""
+    """Whether the result of an operation on these tensors needs a gradient."""
     if forward_ad._current_level >= 0:
         return True  # so that autograd says what it cannot do
     return torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors)

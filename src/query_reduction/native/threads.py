@@ -1,6 +1,6 @@
-"""How many threads compute.
+"""The number of threads used for computing.
 
-With the native library all heavy work is in its own threads, and PyTorch's are only in the way: their barriers cost
+With the native library all heavy work is in its own threads, and PyTorch's only get in the way: their barriers cost
 more than the small operations left to them, and much more on a busy machine. So PyTorch gets one thread then.
 """
 
@@ -27,7 +27,7 @@ def available_cores() -> int:
 
 
 def use_threads(count: int) -> None:
-    """Compute with so many threads from now on, in this process."""
+    """Compute with this many threads from now on, in this process."""
     global _chosen
     if not isinstance(count, int) or not 1 <= count <= MOST_THREADS:
         raise InputError(f"threads must be a whole number from 1 to {MOST_THREADS}; got {count!r}")

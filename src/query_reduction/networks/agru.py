@@ -1,9 +1,9 @@
 """The attention GRU of Dynamic Memory Networks as a reader of sentences (Kumar et al., ICML 2016; Xiong et al., ICML
 2016).
 
-An ordinary GRU decides by its state what to take from an input; here the question decides. Sentences are read several
-times: each pass ends in an episode, and a second GRU takes episodes into the memory that the next pass asks with.
-Unlike the original it is not shown the facts that support an answer.
+In an ordinary GRU the state decides what to take from an input; here the question decides. Sentences are read several
+times: each pass ends in an episode, and a second GRU folds the episodes into the memory that guides the next pass.
+Unlike the original, it is not trained on supporting facts.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ RECIPE: Mapping[str, Any] = {
     "patience": 30,
     "writing": "any",
 }
-"""The published figures were trained on supporting facts; these are usual settings and have not been tuned."""
+"""The published results used supporting facts in training; these are common settings and have not been tuned."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,18 +56,17 @@ class AGRUConfig:
     """The attention GRU reader."""
 
     passes: Annotated[int, Between(1, 64)] = 3
-    """How often the sentences are read."""
+    """Number of passes over the sentences."""
     dimension: Annotated[int, Between(1, 4096)] = 50
     """Size d of sentence vectors, states and memories."""
     gate: Literal["update", "step"] = "update"
-    """Attention takes the place of the GRU's update gate (Xiong et al.), or goes on top of a whole GRU, whose step is
-    taken to that degree (Kumar et al.)."""
+    """Attention replaces the GRU's update gate (Xiong et al.), or scales the step of a complete GRU (Kumar et al.)."""
 
     def __post_init__(self) -> None:
         check(self)
 
 
-@register("agru", AGRUConfig, "a GRU whose gate is the attention of the question, in several passes", recipe=RECIPE)
+@register("agru", AGRUConfig, "a GRU gated by the question's attention, in several passes", recipe=RECIPE)
 class AttentionGRU(StackedNetwork):
     """A stack of attention GRU readers."""
 
@@ -110,26 +109,26 @@ class AttentionGRU(StackedNetwork):
         self.head = build_head(head, vocabulary, self, d)
 
     def scores(self, batch: Batch) -> Float[Tensor, "restart batch answer"]:
-        """Scores of every answer."""
+        """The score of every answer."""
         return self.head.scores(self, self.read(batch), batch)
 
     def losses(self, batch: Batch) -> Float[Tensor, "restart batch"]:
-        """Cross entropy of every right answer."""
+        """The cross-entropy of every correct answer."""
         return self.head.losses(self, self.read(batch), batch)
 
     def trace(self, batch: Batch) -> BatchTrace:
-        """The attention of each pass, and what is left in its episode of each sentence."""
+        """The attention of each pass, and how much of each sentence remains in its episode."""
         recorded: list[Tensor] = []
         memory = self.read(batch, recorded)
         layers = tuple(LayerTrace({"attention": g}, left_at_end(g).squeeze(3)) for g in recorded)
         return BatchTrace(layers, self.head.scores(self, memory, batch))
 
     def read(self, batch: Batch, recorded: list[Tensor] | None = None) -> Float[Tensor, "restart batch dim"]:
-        """The memory after the last pass; the attention of each pass is added to ``recorded``."""
+        """The memory after the last pass; the attention of each pass is appended to ``recorded``."""
         table = encode_sentences(self.embedding, batch.words, self._longest)
         facts = table[:, batch.stories.long()]
         q = table[:, batch.questions.long()]
-        # What depends on the facts alone is one product for all passes and steps.
+        # The part that depends only on the facts is one product for all passes and steps.
         entering = torch.baddbmm(self.episode_bias[:, :1], table, self.episode_input)[:, batch.stories.long()]
         told = (torch.arange(facts.shape[2]) < batch.lengths.long().unsqueeze(1)).unsqueeze(2)
         memory = q

@@ -9,11 +9,11 @@ the weights down gives, for every layer, how much of each sentence's candidate t
     w^k_i = ½ Σ_t w^{k+1}_t (F^k_ti + B^k_ti)       what shaped the queries it was read with
 
 The half stands for the two directions, whose weights sum to at most 1 each. So every layer's weights are at least 0 and
-sum to at most 1; what is missing from 1 was closed off by reset gates or never read. Nothing is approximated: the
+sum to at most 1; the rest was blocked by reset gates or never read. Nothing is approximated: the
 weights of a layer reproduce the weighted mean of the queries above it (twice that, below the last layer), which the
-tests check. No T x T matrix is made: a row of weights times F is the recurrence run the other way.
+tests check. No T x T matrix is built: a row of weights times F is the recurrence run in reverse.
 
-Vector gates have weights for each unit; they are averaged over the units at every layer.
+Vector gates have one weight per unit; weights are averaged over the units at every layer.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class LayerGates:
     candidate: Float[Tensor, "restart batch time dim"]
     """What the query would become."""
     reduced: Float[Tensor, "restart batch time dim"]
-    """What it became: the query handed on to the next layer."""
+    """What the query became: the input to the next layer."""
 
     def named(self) -> dict[str, Float[Tensor, "restart batch time gate"]]:
         """The gates this layer has, by name."""
@@ -80,7 +80,7 @@ def unit_weights(
     *,
     is_last: bool,
 ) -> Float[Tensor, "restart batch time gate"]:
-    """The weights of a layer's candidates, by unit of the gates, given the weights of the states it hands on."""
+    """The weights of a layer's candidates, per gate unit, given the weights of the states it passes on."""
     z = layer.update
     v = above.unsqueeze(-1).expand_as(z)
     # A row of weights times F_ti = z_i r_i Π_{i<j<=t}(1 - z_j): from the end of the story to its start, each step
@@ -97,7 +97,7 @@ def unit_weights(
 def forward_states(
     layer: LayerGates, lengths: Int[Tensor, "batch"]
 ) -> tuple[Float[Tensor, "restart batch time dim"], Float[Tensor, "restart batch time"]]:
-    """A layer's query as it stands at each sentence without what comes later, and how much of it has been read: the
+    """A layer's query at each sentence, from the sentences so far only, and how much of it has been read: the
     sum of its weights, from 0 (nothing yet, or all reset) to 1."""
     v = layer.update if layer.reset_forward is None else layer.update * layer.reset_forward
     state = _scan(layer.update, v * layer.candidate, lengths, reverse=False)
@@ -105,7 +105,7 @@ def forward_states(
 
 
 def left_at_end(gates: Float[Tensor, "restart batch time gate"]) -> Float[Tensor, "restart batch time gate"]:
-    """z_t Π_{s>t}(1 - z_s): what is left at the end of what each sentence let in; gates are 0 past a story's end."""
+    """z_t Π_{s>t}(1 - z_s): how much of each sentence's input remains at the end; gates are 0 past a story's end."""
     kept = (1 - gates).flip(2).cumprod(2).flip(2)
     return gates * torch.cat((kept[:, :, 1:], torch.ones_like(kept[:, :, :1])), dim=2)
 

@@ -1,9 +1,9 @@
-"""Controls: what can be answered without reasoning. They are networks like the others, and stand in the same tables.
+"""Controls: what can be answered without reasoning. They are networks like any other and appear in the same tables.
 
-``majority``       the answers' frequencies, nothing is read
+``majority``       the frequencies of the answers; reads nothing
 ``question-only``  the question, but not the story
 ``story-only``     the story, but not the question
-``bag-of-words``   the words of both in no order: logistic regression
+``bag-of-words``   the words of both, without their order: logistic regression
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ RECIPE: Mapping[str, Any] = {
     "patience": 20,
     "writing": "any",
 }
-"""Enough to fit what there is to fit."""
+"""Enough training to fit all these controls can learn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,11 +77,11 @@ class StoryOnlyConfig(_VectorConfig):
 
 @dataclass(frozen=True, slots=True)
 class BagOfWordsConfig(_VectorConfig):
-    """The words of story and question."""
+    """The words of story and question, without their order."""
 
 
 class _Control(StackedNetwork):
-    """A stack of controls; a subclass says what vector the answer is read from."""
+    """A stack of controls; a subclass defines the vector the answer is read from."""
 
     answer_weight: Float[Tensor, "restart answer dim"]
     answer_current: Float[Tensor, "restart word dim"]
@@ -97,17 +97,17 @@ class _Control(StackedNetwork):
         """The vector the answer is read from."""
 
     def scores(self, batch: Batch) -> Float[Tensor, "restart batch answer"]:
-        """Scores of every answer."""
+        """The score of every answer."""
         return self.head.scores(self, self.read(batch), batch)
 
     def losses(self, batch: Batch) -> Float[Tensor, "restart batch"]:
-        """Cross entropy of every right answer."""
+        """The cross-entropy of every correct answer."""
         return self.head.losses(self, self.read(batch), batch)
 
 
 @register("majority", MajorityConfig, "control: the most frequent answer", recipe=RECIPE)
 class Majority(_Control):
-    """A stack of biases: the one input is 1, so an answer's weight is its bias."""
+    """A stack of biases: the only input is 1, so an answer's weight is its bias."""
 
     def __init__(self, config: MajorityConfig, vocabulary: Vocabulary, head: HeadConfig, seeds: Seeds) -> None:
         super().__init__(vocabulary, head, seeds, dimension=1)
@@ -119,7 +119,7 @@ class Majority(_Control):
 
 
 class _Reader(_Control):
-    """Reads words: each has a vector."""
+    """A control that reads words through an embedding."""
 
     embedding: Float[Tensor, "restart vocabulary dim"]
 
@@ -131,7 +131,7 @@ class _Reader(_Control):
 
 @register("question-only", QuestionOnlyConfig, "control: reads the question, but not the story", recipe=RECIPE)
 class QuestionOnly(_Reader):
-    """A stack of classifiers of questions with one hidden layer."""
+    """A stack of question classifiers with one hidden layer."""
 
     hidden_weight: Float[Tensor, "restart dim dim"]
     hidden_bias: Float[Tensor, "restart dim"]
@@ -142,7 +142,7 @@ class QuestionOnly(_Reader):
         self.declare("hidden_bias", (config.dimension,), zeros, decay_uses=0)
 
     def read(self, batch: Batch) -> Float[Tensor, "restart batch dim"]:
-        """tanh(W x + b), with x what is read."""
+        """tanh(W x + b), where x is the input read."""
         x = self.input(encode_sentences(self.embedding, batch.words, self._longest), batch)
         return torch.tanh(torch.baddbmm(self.hidden_bias.unsqueeze(1), x, self.hidden_weight))
 
@@ -153,16 +153,18 @@ class QuestionOnly(_Reader):
 
 @register("story-only", StoryOnlyConfig, "control: reads the story, but not the question", recipe=RECIPE)
 class StoryOnly(QuestionOnly):
-    """A stack of classifiers of stories with one hidden layer."""
+    """A stack of story classifiers with one hidden layer."""
 
     def input(self, table: Float[Tensor, "restart sentence dim"], batch: Batch) -> Float[Tensor, "restart batch dim"]:
         """The sum of the story's sentences."""
-        return _told(batch, table.shape[1]).to(table) @ table
+        return _sentence_counts(batch, table.shape[1]).to(table) @ table
 
 
-@register("bag-of-words", BagOfWordsConfig, "control: the words of story and question in no order", recipe=RECIPE)
+@register(
+    "bag-of-words", BagOfWordsConfig, "control: the words of story and question, without their order", recipe=RECIPE
+)
 class BagOfWords(_Reader):
-    """A stack of logistic regressions; the rank of their weights is the dimension at most."""
+    """A stack of logistic regressions whose weights have at most rank ``dimension``."""
 
     question_embedding: Float[Tensor, "restart vocabulary dim"]
 
@@ -171,15 +173,15 @@ class BagOfWords(_Reader):
         self.declare("question_embedding", (vocabulary.size, config.dimension), without_meaning(normal(0.1)))
 
     def read(self, batch: Batch) -> Float[Tensor, "restart batch dim"]:
-        """The sum of the words' vectors; a word in the question is another than the same word in the story."""
+        """The sum of the word vectors; a word has different vectors in the question and in the story."""
         words = batch.words.long()
         table = bags_of_words(self.embedding, words, self.embedding.new_ones(words.shape))
         asked = words[batch.questions.long()]
         question = bags_of_words(self.question_embedding, asked, self.embedding.new_ones(asked.shape))
-        return question + _told(batch, table.shape[1]).to(table) @ table
+        return question + _sentence_counts(batch, table.shape[1]).to(table) @ table
 
 
-def _told(batch: Batch, sentences: int) -> Float[Tensor, "batch sentence"]:
-    """How often each story tells each sentence of the batch."""
+def _sentence_counts(batch: Batch, sentences: int) -> Float[Tensor, "batch sentence"]:
+    """How often each story contains each sentence of the batch."""
     told = (torch.arange(batch.stories.shape[1]) < batch.lengths.long().unsqueeze(1)).float()
     return torch.zeros(len(told), sentences).scatter_add(1, batch.stories.long(), told)

@@ -1,16 +1,16 @@
-"""Queries in words: the question decoder of the paper's section on interpretations.
+"""Queries in words: the question decoder from the paper's section on interpretations.
 
-A classifier of words for each position of a question, reading the query vector. It is trained to say the question from
-the question's own vector, with its loss beside the answer's, and then used on every reduced query. Reduced queries lie
-elsewhere than questions do, so the decoder must look at what the two share:
+One word classifier per position of a question, reading the query vector. It is trained to reconstruct the question from
+the question's own vector, its loss added to the answer's, and then applied to every reduced query. Reduced queries are
+distributed differently from questions, so the decoder must look at what the two share:
 
-- It sees a query as the update gate does, each unit by the size of its weight there. A unit the gate ignores says
-  nothing about what the query asks for; without this, some trained networks name the right person always, others never.
-- Vectors are brought to length 1, and what is the same in all questions ("Where is …") is left to the biases, which
-  learn faster than the weights.
+- It sees a query as the update gate does, each unit scaled by its weight there. A unit the gate ignores says
+  nothing about what the query asks for; without this, some trained networks always name the right person, others never.
+- Vectors are normalised to length 1, and what all questions have in common ("Where is …") is left to the biases,
+  which learn faster than the weights.
 
-It can only say words that training questions have at that place: for "Where is Sandra?" there must be questions about
-people.
+It can only produce words that training questions have at that position: for "Where is Sandra?" there must be
+questions about people.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ __all__ = ["InWords", "Weights", "declare", "decode", "decode_with_trust", "loss
 
 _BIAS_SPEED = 5.0
 _LEAST_READ = 0.2
-"""A query of which less than this share has been read, or has not been reset again, is not put into words."""
+"""A query is not put into words if less than this share of it has been read and not been reset since."""
 
 
 class Weights(Protocol):
@@ -53,8 +53,8 @@ def declare(network: StackedModule, vocabulary: Vocabulary, dimension: int) -> N
 def scores(
     weights: Weights, query: Float[Tensor, "restart query dim"]
 ) -> Float[Tensor, "restart query position vocabulary"]:
-    """Scores of every word at every position; no word is a word, too."""
-    # Detached: the decoder looks with the gate's eyes but does not tell it where to look.
+    """Scores of every word at every position; "no word" counts as a word, too."""
+    # Detached: the decoder sees through the gate's weights but must not train them.
     sight = weights.update_weight.detach().abs().mean((1, 2))
     direction = functional.normalize(query * sight.unsqueeze(1), dim=-1)
     return (
@@ -65,7 +65,7 @@ def scores(
 def losses(
     weights: Weights, query: Float[Tensor, "restart query dim"], words: Int[Tensor, "query word"]
 ) -> Float[Tensor, "restart query"]:
-    """Cross entropy of whole questions: the sum over their words and the places after them."""
+    """Cross-entropy of whole questions: the sum over their words and the empty positions after them."""
     positions = weights.decoder_bias.shape[1]
     told = words[:, :positions].long()
     told = functional.pad(told, (0, positions - told.shape[1]), value=NO_WORD)
@@ -75,14 +75,14 @@ def losses(
 
 
 def decode(weights: Weights, query: Float[Tensor, "1 query dim"], vocabulary: Vocabulary) -> list[str]:
-    """The queries of a stack of one in words, each up to the first place without a word."""
+    """The queries of a stack of one in words, each up to the first position without a word."""
     return [text for text, _ in decode_with_trust(weights, query, vocabulary)]
 
 
 def decode_with_trust(
     weights: Weights, query: Float[Tensor, "1 query dim"], vocabulary: Vocabulary
 ) -> list[tuple[str, float]]:
-    """The same, each with the probability of its least certain word, or of the text's ending where it does."""
+    """The same, each with the probability of its least certain word, the end of the text included."""
     word_of = {number: word for word, number in vocabulary.number_of_word.items()}
     best = torch.softmax(scores(weights, query)[0], dim=-1).max(-1)
     spoken = []
@@ -94,7 +94,7 @@ def decode_with_trust(
 
 @dataclass(frozen=True, slots=True)
 class InWords:
-    """The queries of a batch's first question in words, computed when asked for."""
+    """The queries of a batch's first question in words, computed on demand."""
 
     weights: Weights
     vocabulary: Vocabulary
@@ -103,7 +103,7 @@ class InWords:
     lengths: Int[Tensor, "batch"]
 
     def __call__(self) -> QueryWords:
-        """The question, and below the last layer each reduced query: as handed on, and from what was read so far."""
+        """The question, and below the last layer each reduced query: as passed on, and from the sentences so far."""
         below = self.layers[:-1]
         queries = [self._say(layer.reduced[:, 0]) for layer in below]
         so_far = [self._so_far(layer) for layer in below]

@@ -1,8 +1,8 @@
 """The Dynamic Memory Network DMN+ (Xiong et al., "Dynamic Memory Networks for Visual and Textual Question Answering",
 ICML 2016): facts that know their neighbours, read several times with attention. Equation numbers are the paper's.
 
-The softmax of the attention is over the facts of a story, as the paper has it; widely used code, from which the figures
-of other papers come, had it over the batch.
+The attention's softmax is over the facts of a story, as in the paper; widely used code, which produced the results of
+other papers, took it over the batch.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ RECIPE: Mapping[str, Any] = {
     "solved_epochs": 20,
     "keep": "loss",
 }
-"""The paper's training. Its patience of 20 epochs is for ten times as many questions; its weight decay is that of a
-remark in the source of its text, which itself names none."""
+"""The paper's training. Its patience of 20 epochs is for ten times as many questions; the weight decay comes from a
+comment in the paper's LaTeX source, as the text itself gives none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +48,11 @@ class DMNConfig:
     """The Dynamic Memory Network DMN+."""
 
     passes: Annotated[int, Between(1, 64)] = 3
-    """How often the facts are read; each pass ends in a new memory."""
+    """Number of passes over the facts; each ends in a new memory."""
     dimension: Annotated[int, Between(1, 4096)] = 80
     """Size of word vectors, facts and memories."""
     dropout: Annotated[float, Between(0, 0.95)] = 0.1
-    """Share of the sentence vectors and of the answer's input that is left out in training."""
+    """Dropout rate of the sentence vectors and of the answer's input."""
 
     def __post_init__(self) -> None:
         check(self)
@@ -91,7 +91,7 @@ class DynamicMemoryNetwork(StackedNetwork):
         self.declare("attention_first", (4, d, d), glorot(4 * d, d))
         self.declare("attention_bias", (d,), zeros, decay_uses=0)
         self.declare("attention_second", (d, 1), glorot(d, 1))
-        # Reset and candidate; the attention takes the place of the update gate.
+        # Reset and candidate; the attention replaces the update gate.
         self.declare("episode_input", (d, 2 * d), square)
         self.declare("episode_state", (d, 2 * d), square)
         self.declare("episode_bias", (2 * d,), zeros, decay_uses=0)
@@ -100,20 +100,20 @@ class DynamicMemoryNetwork(StackedNetwork):
         self.head = build_head(head, vocabulary, self, 2 * d, glorot(2 * d, len(vocabulary.answers)))
 
     def scores(self, batch: Batch) -> Float[Tensor, "restart batch answer"]:
-        """Scores of every answer."""
+        """The score of every answer."""
         return self.head.scores(self, self.read(batch), batch)
 
     def losses(self, batch: Batch) -> Float[Tensor, "restart batch"]:
-        """Cross entropy of every right answer."""
+        """The cross-entropy of every correct answer."""
         return self.head.losses(self, self.read(batch), batch)
 
     def read(self, batch: Batch, recorded: list[Tensor] | None = None) -> Float[Tensor, "restart batch two_dim"]:
-        """The last memory beside the question; ``recorded`` takes the attention of every pass."""
+        """The last memory and the question, concatenated; the attention of every pass is appended to ``recorded``."""
         facts = self._fused(self._drop(look_up(self._sentences(batch.words), batch.stories)), batch.lengths)
         q = self._questions(batch)
         inside = present(batch.lengths, facts.shape[2])
         first = self.attention_first
-        # What depends on facts and question alone is the same in every pass.
+        # The part that depends only on facts and question is the same in every pass.
         asked = self._interaction(facts, q, first[:, 0], first[:, 2]) + self.attention_bias[:, None, None]
         episode_inputs = torch.einsum("rbtd,rde->rbte", facts, self.episode_input) + self.episode_bias[:, None, None]
         memory = q
@@ -124,14 +124,14 @@ class DynamicMemoryNetwork(StackedNetwork):
             lowest = torch.finfo(importance.dtype).min
             attention = importance.masked_fill(~inside, lowest).softmax(2) * inside
             context = self._episode(episode_inputs, attention)
-            # Equation 13: m^t = ReLU(W^t [m^{t-1}; c^t; q] + b), weights of its own in every pass.
+            # Equation 13: m^t = ReLU(W^t [m^{t-1}; c^t; q] + b), with separate weights for every pass.
             memory = torch.relu(update(torch.cat((memory, context, q), dim=2)))
             if recorded is not None:
                 recorded.append(attention)
         return self._drop(torch.cat((memory, q), dim=2))
 
     def _sentences(self, words: Int[Tensor, "sentence word"]) -> Float[Tensor, "restart sentence dim"]:
-        """f_i = Σ_j l_j ∘ w_ij with the position weights of equation 2, by the length of each sentence."""
+        """f_i = Σ_j l_j ∘ w_ij with the position weights of equation 2, using each sentence's own length."""
         return encode_sentences(self.embedding, words, 0)
 
     def _questions(self, batch: Batch) -> Float[Tensor, "restart batch dim"]:
@@ -147,7 +147,7 @@ class DynamicMemoryNetwork(StackedNetwork):
     ) -> Float[Tensor, "restart batch time dim"]:
         """Equations 4 to 6: a GRU forward and one backward over the facts, added."""
         restarts, batch, time, d = x.shape
-        # Turned around within each story's length; what lies past it is never looked at.
+        # Reversed within each story's length; what lies past the end is never read.
         turned = (lengths.long().unsqueeze(1) - 1 - torch.arange(time)).clamp(min=0).view(1, batch, time, 1)
         both = torch.stack((x, torch.take_along_dim(x, turned, dim=2)), dim=1).view(2 * restarts, batch * time, d)
         bias = self.fusion_bias.flatten(0, 1)

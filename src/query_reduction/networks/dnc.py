@@ -4,18 +4,19 @@ by what is free, and by the order of writing. Names and symbols are those of the
 
 The changes of Franke et al. ("Robust and Scalable Differentiable Neural Computer for Question Answering", 2018) are
 settings: no temporal links, normalised control of the memory, and dropout on the way that bypasses it. Here a question
-is a sequence of its own, its story's words and then its own; the paper asks all questions of a story in one sequence.
+is a sequence of its own, its story's words and then its own, with marks where sentences end and where the answer is
+due; the paper asks all questions of a story in one sequence.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Annotated, Any, NamedTuple
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor
 from torch.nn import functional
 
@@ -42,10 +43,10 @@ RECIPE: Mapping[str, Any] = {
     "patience": 40,
     "solved_epochs": 10,
 }
-"""The clipping of Franke et al.; Adam, and a larger learning rate, where they take RMSProp for far longer."""
+"""The gradient clipping of Franke et al., but Adam with a larger learning rate; they train far longer with RMSProp."""
 
 _LEAST = 1e-6
-"""Keeps norms and usages away from zero, where their gradients have no value."""
+"""Keeps norms and usages away from zero, where their gradients are undefined."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,11 +64,11 @@ class DNCConfig:
     heads: Annotated[int, Between(1, 64)] = 2
     """Read heads R."""
     links: bool = True
-    """Temporal links: heads may move to what was written after, or before, what they read last."""
+    """Temporal links: heads may move to the row written after, or before, the one they read last."""
     normalised: bool = False
-    """Layer normalisation of what the controller tells the memory."""
+    """Layer normalisation of the controller's interface to the memory."""
     bypass_dropout: Annotated[float, Between(0, 0.95)] = 0.0
-    """Share of the controller's own part of the output that is left out in training, so that memory is used."""
+    """Dropout rate of the controller's direct contribution to the output, so that the memory is used."""
 
     def __post_init__(self) -> None:
         check(self)
@@ -86,7 +87,7 @@ class _Memory(NamedTuple):
 
     rows: Float[Tensor, "restart batch slot width"]
     shrinking: Float[Tensor, "restart batch 1 slot"]
-    """1 over the length of each row, needed for the reading of this step and the writing of the next."""
+    """1 over the norm of each row, needed for reading in this step and writing in the next."""
     usage: Float[Tensor, "restart batch slot"]
     writing: Float[Tensor, "restart batch slot"]
     """The last write weighting w^w."""
@@ -94,7 +95,7 @@ class _Memory(NamedTuple):
     """The last read weightings w^r."""
     precedence: Float[Tensor, "restart batch slot"]
     links: Float[Tensor, "restart batch slot slot"]
-    """How much row i was written right after row j."""
+    """The degree to which row i was written right after row j."""
 
 
 @register("dnc", DNCConfig, "the Differentiable Neural Computer: an LSTM with a memory, word by word", recipe=RECIPE)
@@ -114,13 +115,15 @@ class DifferentiableNeuralComputer(StackedNetwork):
         self.config = config
         self.noisy = config.bypass_dropout > 0
         d, reads = config.dimension, config.heads * config.width
-        self.declare("embedding", (vocabulary.size, config.word_dimension), wordless(normal(0.3)))
+        # Three marks beside the words: a sentence ends, a question ends, answer now.
+        self._marks = range(vocabulary.size, vocabulary.size + 3)
+        self.declare("embedding", (vocabulary.size + 3, config.word_dimension), wordless(normal(0.3)))
         # Input, forget and output gate and candidate of the LSTM, side by side.
         inputs = config.word_dimension + reads + d
         self.declare("input_weight", (config.word_dimension, 4 * d), glorot(inputs, d))
         self.declare("state_weight", (reads + d, 4 * d), glorot(inputs, d))
         self.declare("bias", (4 * d,), zeros, decay_uses=0)
-        # Keys and strengths of the writing head and the reading heads, write and erase vector, gates, read modes.
+        # Keys and strengths of the write head and the read heads, write and erase vectors, gates, read modes.
         keys = 1 + config.heads
         self._sizes = [keys * config.width, keys, config.width, config.width, config.heads, 1, 1]
         if config.links:
@@ -132,22 +135,22 @@ class DifferentiableNeuralComputer(StackedNetwork):
         self.head = build_head(head, vocabulary, self, d + reads)
 
     def scores(self, batch: Batch) -> Float[Tensor, "restart batch answer"]:
-        """Scores of every answer."""
+        """The score of every answer."""
         return self.head.scores(self, self.read(batch), batch)
 
     def losses(self, batch: Batch) -> Float[Tensor, "restart batch"]:
-        """Cross entropy of every right answer."""
+        """The cross-entropy of every correct answer."""
         return self.head.losses(self, self.read(batch), batch)
 
     def read(self, batch: Batch) -> Float[Tensor, "restart batch out"]:
         """The controller's output and what the heads read, after each question's last word."""
         d = self.config.dimension
-        words, lengths = word_sequence(batch)
+        words, lengths = word_sequence(self._punctuated(batch))
         # The longest first, so that at every step those still to be read stand side by side.
         order = lengths.argsort(descending=True, stable=True)
         reading = (lengths.unsqueeze(1) > torch.arange(words.shape[1])).sum(0).tolist()
         x = look_up(self.embedding, words[order])
-        # What depends on the words alone is one product for all steps.
+        # The part that depends only on the words is one product for all steps.
         projected = torch.baddbmm(self.bias.unsqueeze(1), x.flatten(1, 2), self.input_weight)
         steps = projected.view(*x.shape[:3], 4 * d).unbind(2)
         state = _State(x.new_zeros(*x.shape[:2], d), x.new_zeros(*x.shape[:2], self.state_weight.shape[1]))
@@ -165,6 +168,14 @@ class DifferentiableNeuralComputer(StackedNetwork):
         if self.noisy and self.training:
             h = dropout(h, self.config.bypass_dropout, self.noise)
         return torch.cat((h, reads), dim=2)
+
+    def _punctuated(self, batch: Batch) -> Batch:
+        """Every sentence with a full stop after it, every question with its mark and with the sign to answer."""
+        full_stop, question_mark, answer_now = self._marks
+        told, asked = (_ended(batch.words.long(), mark) for mark in (full_stop, question_mark))
+        asked = _ended(asked, answer_now)
+        words = torch.cat((functional.pad(told, (0, 1)), asked))
+        return replace(batch, words=words, questions=batch.questions + len(told))
 
     def _step(self, word: Tensor, state: _State, memory: _Memory) -> tuple[_State, _Memory]:
         """The controller, an LSTM that sees the word and what was read before, then the memory."""
@@ -213,6 +224,12 @@ class DifferentiableNeuralComputer(StackedNetwork):
         return _Memory(rows, shrinking, usage, writing, reading, precedence, links), (reading @ rows).flatten(2)
 
 
+def _ended(words: Int[Tensor, "sentence word"], mark: int) -> Int[Tensor, "sentence word_and_mark"]:
+    """Each sentence with a mark right after its last word."""
+    end = (words > 0).sum(1, keepdim=True)
+    return functional.pad(words, (0, 1)).scatter(1, end, mark)
+
+
 def _sharpened(
     keys: Float[Tensor, "restart batch all_widths"], strengths: Float[Tensor, "restart batch head"]
 ) -> Float[Tensor, "restart batch head width"]:
@@ -232,12 +249,12 @@ def _by_content(
     shrinking: Float[Tensor, "restart batch 1 slot"],
     keys: Float[Tensor, "restart batch head width"],
 ) -> Float[Tensor, "restart batch head slot"]:
-    """C(M, k, β)[i] ∝ exp(β cos(k, M[i])), the keys made long by their strength."""
+    """C(M, k, β)[i] ∝ exp(β cos(k, M[i])), the keys scaled by their strength."""
     return ((keys @ rows.transpose(2, 3)) * shrinking).softmax(3)
 
 
 def _allocation(usage: Float[Tensor, "restart batch slot"]) -> Float[Tensor, "restart batch slot"]:
-    """a[φ_j] = (1 - u[φ_j]) Π_{i<j} u[φ_i], φ the slots from the freest to the fullest."""
+    """a[φ_j] = (1 - u[φ_j]) Π_{i<j} u[φ_i], with φ the rows sorted from least to most used."""
     ordered, order = (_LEAST + (1 - _LEAST) * usage).sort(dim=2, stable=True)
     before = functional.pad(ordered.cumprod(2)[:, :, :-1], (1, 0), value=1.0)
     return torch.zeros_like(usage).scatter(2, order, (1 - ordered) * before)

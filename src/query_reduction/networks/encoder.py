@@ -35,7 +35,7 @@ def bags_of_words(
     words: Int[Tensor, "sentence word"],
     weights: Float[Tensor, "sentence word"],
 ) -> Float[Tensor, "restart sentence dim"]:
-    """Σ_j w_j A x_j: the vectors of each sentence's words, each times a number. No word has its own vector copied."""
+    """Σ_j w_j A x_j: the weighted sum of each sentence's word vectors, which are not copied."""
     restarts, size, dimension = embedding.shape
     table = embedding.transpose(0, 1).reshape(size, -1)
     summed = functional.embedding_bag(words, table, mode="sum", padding_idx=0, per_sample_weights=weights)

@@ -49,7 +49,7 @@ RECIPE: Mapping[str, Any] = {
     "memory": 70,
     "writing": "any",
 }
-"""The authors' training. They read 130 sentences of task 3."""
+"""The authors' training. On task 3 they read the last 130 sentences."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,13 +57,13 @@ class EntNetConfig:
     """The Recurrent Entity Network."""
 
     slots: Annotated[int, Between(1, 10_000)] = 20
-    """Number of memory slots, each with a key that is learned."""
+    """Number of memory slots, each with a learned key."""
     dimension: Annotated[int, Between(1, 4096)] = 100
     """Size d of word vectors, keys and memories."""
     activation: Literal["prelu", "identity"] = "prelu"
     """φ of equations 3 and 5: a rectifier whose slope below zero is learned, or none."""
     normalise: bool = True
-    """Scale a memory to length 1 after each update, so that what is new makes it forget what is old."""
+    """Normalise a memory to length 1 after each update, so that new content makes it forget the old."""
 
     def __post_init__(self) -> None:
         check(self)
@@ -105,11 +105,11 @@ class EntityNetwork(StackedNetwork):
         self.head = build_head(head, vocabulary, self, d, start)
 
     def scores(self, batch: Batch) -> Float[Tensor, "restart batch answer"]:
-        """Scores of every answer."""
+        """The score of every answer."""
         return self.head.scores(self, self.read(batch), batch)
 
     def losses(self, batch: Batch) -> Float[Tensor, "restart batch"]:
-        """Cross entropy of every right answer."""
+        """The cross-entropy of every correct answer."""
         return self.head.losses(self, self.read(batch), batch)
 
     def read(self, batch: Batch) -> Float[Tensor, "restart batch dim"]:
@@ -131,7 +131,7 @@ class EntityNetwork(StackedNetwork):
     def _encode(
         self, words: Int[Tensor, "sentence word"], mask: Float[Tensor, "restart position dim"]
     ) -> Float[Tensor, "restart sentence dim"]:
-        """Equation 1: s = Σ_j f_j ∘ e_j; words past the longest sentence of training take its last mask."""
+        """Equation 1: s = Σ_j f_j ∘ e_j; words past the longest training sentence use its last mask."""
         positions = torch.arange(words.shape[1]).clamp(max=mask.shape[1] - 1)
         vectors = self.embedding[:, words.long()] * (words > 0).unsqueeze(2)
         return torch.einsum("rswd,rwd->rsd", vectors, mask[:, positions])
@@ -142,12 +142,12 @@ class EntityNetwork(StackedNetwork):
     def _memories(
         self, batch: Batch, recorded: list[tuple[Tensor, Tensor]] | None = None
     ) -> Float[Tensor, "restart batch slot dim"]:
-        """The slots after each story's last sentence; each step's gates and shares of the new may be recorded."""
-        # Longest stories first: those still told are then at the front, and only they are computed.
+        """The slots after each story's last sentence; each step's gates and shares of new content may be recorded."""
+        # Longest stories first: those not yet finished are then at the front, and only they are computed.
         order = batch.lengths.argsort(descending=True, stable=True)
         stories, lengths = batch.stories.long()[order], batch.lengths[order]
         table = self._encode(batch.words, self.story_mask)
-        # What does not depend on the memories is computed once for each distinct sentence: s·w_j + b_j and V s + b.
+        # The part that does not depend on the memories is computed once per distinct sentence: s·w_j + b_j and V s + b.
         key_match = torch.baddbmm(self.gate_bias.unsqueeze(1), table, self.keys.transpose(1, 2))
         from_sentence = torch.baddbmm(self.candidate_bias.unsqueeze(1), table, self.sentence_weight)
         from_key = (self.keys @ self.key_weight).unsqueeze(1)
@@ -164,7 +164,7 @@ class EntityNetwork(StackedNetwork):
             outside = (from_sentence.index_select(1, rows).unsqueeze(2) + from_key).flatten(1, 2)
             new = self._activate(torch.baddbmm(outside, h.flatten(1, 2), self.memory_weight)).view(h.shape)
             if recorded is not None:
-                # How much of the updated memory is new, by length: g|h̃| of |h| + g|h̃|.
+                # How much of the updated memory is new, by norm: g|h̃| of |h| + g|h̃|.
                 added = g * new.norm(dim=3)
                 share = added / (added + h.norm(dim=3)).clamp(min=1e-12)
                 after = (0, 0, 0, len(stories) - told)
@@ -185,5 +185,5 @@ class EntityNetwork(StackedNetwork):
         return self._activate(torch.baddbmm(q, u, self.output_weight)), p
 
     def _activate(self, x: Tensor) -> Tensor:
-        # PyTorch's rectifier has a slope for each channel, the second dimension: here that is the restart.
+        # PReLU has one slope per channel, the second dimension: here that is the restart.
         return x if self.config.activation == "identity" else torch.prelu(x.unsqueeze(0), self.slope.squeeze(1))[0]

@@ -1,6 +1,6 @@
 """Gated End-to-End Memory Networks (Liu and Perez, EACL 2017): MemN2N with gates between its hops.
 
-A hop no longer adds what it read to the query; a gate decides, for every unit, how much of the query is replaced by it,
+A hop no longer adds what it read to the query; a gate decides, for every unit, how much of the query it replaces,
 as in Highway Networks.
 """
 
@@ -27,7 +27,7 @@ class GMemN2NConfig(MemN2NConfig):
     """The Gated End-to-End Memory Network."""
 
     gates: Literal["hop", "global"] = "hop"
-    """A gate for each hop, which the paper finds better, or one for all."""
+    """One gate per hop, which the paper finds better, or one gate shared by all."""
 
 
 @register("gmemn2n", GMemN2NConfig, "Gated End-to-End Memory Networks: MemN2N with gates between hops", recipe=RECIPE)

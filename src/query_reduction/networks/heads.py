@@ -1,7 +1,7 @@
 """From the final reduced query to scores of all possible answers: the network's output modules.
 
 ``answers``    one classifier over whole answers (stories)
-``responses``  word after word down a prefix tree of the candidates (dialogs, as the paper describes it)
+``responses``  word by word down a prefix tree of the candidates (dialogs, as the paper describes it)
 ``slots``      independent classifiers of fixed slots (dialogs, as the original code does it)
 
 A head knows the candidates and how to score them; it declares its weights on the network that uses it, all named
@@ -35,7 +35,7 @@ class HeadConfig:
 
     kind: Literal["answers", "responses", "slots"] = "answers"
     match: Literal["none", "paper", "original"] = "none"
-    """Two features of a candidate word; see ``match``. Only for responses and slots."""
+    """Two match features per candidate word; see ``match``. Only for responses and slots."""
 
 
 class Weights(Protocol):
@@ -50,23 +50,23 @@ class Head(Protocol):
     """One output module."""
 
     def shapes(self, dimension: int) -> dict[str, tuple[int, ...]]:
-        """Names and shapes of its parameters, without the restart dimension."""
+        """Names and shapes of the head's parameters, without the restart dimension."""
 
     def scores(
         self, weights: Weights, reduced: Float[Tensor, "restart batch dim"], batch: Batch | None
     ) -> Float[Tensor, "restart batch answer"]:
-        """Scores of every candidate; their softmax is its probability."""
+        """The score of every candidate; their softmax gives the probabilities."""
 
     def losses(
         self, weights: Weights, reduced: Float[Tensor, "restart batch dim"], batch: Batch
     ) -> Float[Tensor, "restart batch"]:
-        """Cross entropy of the right answers."""
+        """The cross-entropy of the correct answers."""
 
 
 def build_head(
     config: HeadConfig, vocabulary: Vocabulary, network: StackedModule, dimension: int, start: Start | None = None
 ) -> Head:
-    """The head a task needs, its weights declared on the network that ends in vectors of this dimension."""
+    """Build the head a task needs and declare its weights on a network whose output has this dimension."""
     head: Head
     if config.kind == "answers":
         head = AnswerHead(len(vocabulary.answers))
@@ -94,18 +94,18 @@ class AnswerHead:
         return reduced @ weights.answer_weight.transpose(1, 2)
 
     def losses(self, weights: Weights, reduced: Tensor, batch: Batch) -> Tensor:
-        """Cross entropy over all answers."""
+        """Cross-entropy over all answers."""
         scores = self.scores(weights, reduced, batch)
         targets = batch.answers.long().expand(scores.shape[0], -1)
         return functional.cross_entropy(scores.transpose(1, 2), targets, reduction="none")
 
 
 class ResponseHead:
-    """A response is generated word by word: a path down the prefix tree of the candidates.
+    """Generates a response word by word: a path through the prefix tree of the candidates.
 
     The classifier of position j scores word w by its row times (reduced query + vector of the current word), among
-    the words that lead on to a candidate; the end of a response is a word, too. With match, two features of w
-    count as well, each as much as the reduced query says. There is no recurrent state.
+    the words that lead to a candidate; the end of a response is a word, too. With match, two features of w are
+    added, each weighted by the reduced query. There is no recurrent state.
     """
 
     def __init__(self, vocabulary: Vocabulary, config: HeadConfig) -> None:
@@ -113,7 +113,7 @@ class ResponseHead:
         self._mentions = _mentions_of(config, vocabulary)
 
     def shapes(self, dimension: int) -> dict[str, tuple[int, ...]]:
-        """A row for each word at each position it can be at, and one for each current word."""
+        """One row per word and position where it can occur, and one per current word."""
         shapes: dict[str, tuple[int, ...]] = {
             "answer_weight": (self.tree.pair_count, dimension),
             "answer_current": (self.tree.word_count, dimension),
@@ -121,14 +121,14 @@ class ResponseHead:
         return shapes | _match_shape(self._mentions, self.tree.position_count, dimension)
 
     def losses(self, weights: Weights, reduced: Tensor, batch: Batch) -> Tensor:
-        """Only the classifiers on the ways to the right responses are computed."""
+        """Cross-entropy along the paths to the correct responses; only the classifiers on them are computed."""
         mentions = self._mentions(batch)
-        narrow, wide = self.tree.ways(batch.answers)
-        # One look-up for all partings: its gradient is one pass over the weights, not one a parting.
-        pairs = [narrow.pairs.flatten(), *(way.parting.pairs for way in wide)]
+        narrow, wide = self.tree.paths(batch.answers)
+        # A single lookup for all branches: its gradient is one pass over the weights, not one per branch.
+        pairs = [narrow.pairs.flatten(), *(one.branch.pairs for one in wide)]
         all_rows = weights.answer_weight.index_select(1, torch.cat(pairs))
         word_rows = torch.split(all_rows, [len(part) for part in pairs], dim=1)
-        current = torch.cat((narrow.currents, torch.tensor([way.parting.current for way in wide], dtype=torch.int64)))
+        current = torch.cat((narrow.currents, torch.tensor([one.branch.current for one in wide], dtype=torch.int64)))
         currents = weights.answer_current.index_select(1, current)
         met = len(narrow.rows)
 
@@ -140,22 +140,22 @@ class ResponseHead:
         scores = scores.masked_fill(narrow.absent, -torch.inf)
         losses = _add_cross_entropy(reduced.new_zeros(reduced.shape[:2]), narrow.rows, scores, narrow.choices)
 
-        for number, (parting, rows, choices) in enumerate(wide):
+        for number, (branch, rows, choices) in enumerate(wide):
             query = reduced.index_select(1, rows)
             scores = (query + currents[:, met + number, None]) @ word_rows[1 + number].transpose(1, 2)
             if mentions is not None:
-                importance = query @ weights.answer_match[:, parting.position].transpose(1, 2)
-                scores = scores + (importance[:, :, None] * mentions.of(parting.words, rows=rows)).sum(3)
+                importance = query @ weights.answer_match[:, branch.position].transpose(1, 2)
+                scores = scores + (importance[:, :, None] * mentions.of(branch.words, rows=rows)).sum(3)
             losses = _add_cross_entropy(losses, rows, scores, choices)
         return losses
 
     def scores(self, weights: Weights, reduced: Tensor, batch: Batch | None) -> Tensor:
         """Log-probabilities of all candidates: the whole tree is computed, one restart at a time to save memory."""
         tree = self.tree
-        if not tree.partings:
+        if not tree.branches:
             return reduced.new_zeros(*reduced.shape[:2], 1)
         mentions = self._mentions(batch)
-        features = None if mentions is None else mentions.of(tree.edge_word, tree.edge_parting).permute(1, 2, 0)
+        features = None if mentions is None else mentions.of(tree.edge_word, tree.edge_branch).permute(1, 2, 0)
         return torch.stack([self._tree_scores(weights, r, reduced[r], features).T for r in range(reduced.shape[0])])
 
     def _tree_scores(self, weights: Weights, restart: int, reduced: Tensor, features: Tensor | None) -> Tensor:
@@ -171,7 +171,7 @@ class ResponseHead:
 
 
 def _add_cross_entropy(losses: Tensor, rows: Tensor, scores: Tensor, choices: Tensor) -> Tensor:
-    """Losses with those of one classifier, or many, added to the rows that met it."""
+    """Add the losses of one or more classifiers to the rows that used them."""
     targets = choices.expand(scores.shape[0], -1)
     return losses.index_add(1, rows, functional.cross_entropy(scores.transpose(1, 2), targets, reduction="none"))
 
@@ -192,12 +192,12 @@ class SlotHead:
         self._mentions = _mentions_of(config, vocabulary)
 
     def shapes(self, dimension: int) -> dict[str, tuple[int, ...]]:
-        """A row for each value of each slot."""
+        """One row per slot and value."""
         shape = {"answer_weight": (len(self._words), dimension)}
         return shape | _match_shape(self._mentions, SLOT_PLACES, dimension)
 
     def losses(self, weights: Weights, reduced: Tensor, batch: Batch) -> Tensor:
-        """Cross entropy summed over the slots."""
+        """Cross-entropy summed over the slots."""
         rows = self._rows[batch.answers.long()]
         log_probabilities = self._slots(weights, reduced, self._mentions(batch))
         return -log_probabilities.gather(2, rows.expand(reduced.shape[0], -1, -1)).sum(2)
@@ -216,7 +216,7 @@ class SlotHead:
 
 
 def _mentions_of(config: HeadConfig, vocabulary: Vocabulary) -> Callable[[Batch | None], Mentions | None]:
-    """What gives the match features of a batch, if the network has them and the stories are at hand."""
+    """A function giving the match features of a batch, or None without match or without a batch."""
     kind = config.match
     if kind == "none":
         return _no_mentions

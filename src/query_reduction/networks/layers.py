@@ -1,4 +1,4 @@
-"""Parts that several stacked networks are made of: a linear layer, layer normalisation, a GRU, dropout, look-ups.
+"""Building blocks of several stacked networks: a linear layer, layer normalisation, a GRU, dropout, lookups.
 
 Every part works on tensors whose first dimension is the restart, and never mixes restarts.
 """
@@ -32,7 +32,7 @@ def wordless(start: Start) -> Start:
 
 
 class Linear(StackedModule):
-    """y = x W + b, of whatever lies between the first and the last dimension."""
+    """y = x W + b over the last dimension, with separate weights per restart."""
 
     weight: Float[Tensor, "restart in out"]
     bias: Float[Tensor, "restart out"]
@@ -72,7 +72,7 @@ class LayerNorm(StackedModule):
         self.declare("shift", (dimension,), zeros, decay_uses=0)
 
     def forward(self, x: Float[Tensor, "restart *rows dim"]) -> Float[Tensor, "restart *rows dim"]:
-        """The same shape again."""
+        """Normalise; the shape stays the same."""
         own = (x.shape[0], *[1] * (x.dim() - 2), x.shape[-1])
         return torch.addcmul(self.shift.view(own), functional.layer_norm(x, x.shape[-1:]), self.scale.view(own))
 
@@ -96,7 +96,7 @@ class GRU(StackedModule):
         self, x: Float[Tensor, "restart rows time in"], start: Float[Tensor, "restart rows dim"] | None = None
     ) -> Float[Tensor, "restart rows time dim"]:
         """The states after each step, from a first state of zero unless another is given."""
-        # What depends on the input alone is one product for all steps.
+        # The part that depends only on the input is one product for all steps.
         projected = torch.baddbmm(self.input_bias.unsqueeze(1), x.flatten(1, 2), self.input_weight)
         return gru_states(projected.unflatten(1, x.shape[1:3]), self.state_weight, self.state_bias, start)
 
@@ -125,7 +125,7 @@ def gru_states(
 def at_end(
     states: Float[Tensor, "restart rows time dim"], lengths: Int[Tensor, "rows"]
 ) -> Float[Tensor, "restart rows dim"]:
-    """The state after each row's last step; zero where there is none."""
+    """The state after each row's last step; zero if there is none."""
     if states.shape[2] == 0:
         return states.new_zeros(*states.shape[:2], states.shape[3])
     last = (lengths.long() - 1).clamp(min=0).view(1, -1, 1, 1)
@@ -135,19 +135,19 @@ def at_end(
 def look_up(
     table: Float[Tensor, "restart row dim"], rows: Int[Tensor, "*shape"]
 ) -> Float[Tensor, "restart *shape dim"]:
-    """Rows of every restart's table. Its gradient is one addition by rows, faster than that of ``table[:, rows]``."""
+    """Rows of every restart's table. The gradient adds whole rows, which is faster than that of ``table[:, rows]``."""
     found = table.index_select(1, rows.long().flatten())
     return found.view(table.shape[0], *rows.shape, table.shape[2])
 
 
 def present(lengths: Int[Tensor, "batch"], time: int) -> Tensor:
-    """Which of so many places lie within each length: batch x time."""
+    """Which of ``time`` positions lie within each length: batch x time."""
     return torch.arange(time) < lengths.long().unsqueeze(1)
 
 
 def dropout(
     x: Float[Tensor, "restart *rows dim"], share: float, noise: torch.Generator
 ) -> Float[Tensor, "restart *rows dim"]:
-    """Zero for this share of the values, the rest scaled up; the same ones in every restart."""
+    """Dropout: zero this share of the values and scale up the rest, with the same mask for every restart."""
     kept = torch.rand(x.shape[1:], generator=noise, dtype=x.dtype) >= share
     return x * (kept.to(x.dtype) / (1 - share))

@@ -44,7 +44,7 @@ class LSTMNetwork(RecurrentReader):
         self, layer: int, inputs: Float[Tensor, "restart batch time dim"]
     ) -> Float[Tensor, "restart batch time dim"]:
         """c_t = f_t c_{t-1} + i_t tanh(n_t) and h_t = o_t tanh(c_t)."""
-        # What depends on the input alone is one product for all steps.
+        # The part that depends only on the input is one product for all steps.
         projected = torch.einsum("rbtd,rde->rbte", inputs, self.input_weight[:, layer])
         projected = projected + self.bias[:, layer, None, None]
         h = c = torch.zeros_like(inputs[:, :, 0])

@@ -1,7 +1,7 @@
-"""Match: two 0/1 features of a candidate word that say whether the dialog has mentioned it.
+"""Match: two binary features of a candidate word, saying whether the dialog has mentioned it.
 
-The paper: found in the context; found in the question. The original code: found in either; and of all words that
-could stand in the same place, the one mentioned last.
+The paper: found in the context; found in the question. The original code: found in either; and mentioned
+last of all words that could stand in the same place.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ class Mentions:
         count, time = batch.stories.shape
         words = batch.words.long()
         moments = torch.arange(1, time + 1)
-        # Past a story's end nothing is told: moment 0, which no maximum takes notice of.
+        # Past a story's end nothing is mentioned: time 0, which never is the maximum.
         moments = torch.where(moments <= batch.lengths[:, None], moments, 0)
         told = words[batch.stories.long()].flatten(1)
         self._context = torch.zeros(count, vocabulary_size, dtype=torch.int64)
         self._context.scatter_reduce_(1, told, moments.repeat_interleave(words.shape[1], dim=1), "amax")
         self._question = torch.zeros(count, vocabulary_size, dtype=torch.bool)
         self._question.scatter_(1, words[batch.questions.long()], True)
-        # Words 0 and 1 are no words at all: a candidate word the vocabulary does not know has number 0.
+        # Words 0 and 1 are not real words: a candidate word missing from the vocabulary has index 0.
         self._context[:, :2] = 0
         self._question[:, :2] = False
         self._last = torch.where(self._question, time + 1, self._context)
@@ -40,7 +40,7 @@ class Mentions:
     def of(
         self, words: Int[Tensor, "word"], group: Int[Tensor, "word"] | None = None, rows: Tensor | None = None
     ) -> Float[Tensor, "batch word 2"]:
-        """The features of these words, for all stories or those of ``rows``.
+        """The features of these words, for all stories or only those in ``rows``.
 
         ``group`` says which words could stand in the same place: equal numbers; without it all could.
         """

@@ -4,8 +4,8 @@ Every sentence is a memory. In each hop the query looks at all memories at once,
 it to itself. Sections and equations are the paper's; where the authors' published code differs from the paper, the code
 is followed, and a comment says so.
 
-Neither memories nor outputs are laid out question by question: a query is multiplied with each distinct sentence of the
-batch once, and what belongs to a story is picked from the products.
+Neither memories nor outputs are copied for each question: a query is multiplied by each distinct sentence of the batch
+once, and the products that belong to its story are selected.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ RECIPE: Mapping[str, Any] = {
     "evaluate_every": 5,
     "patience": 0,
 }
-"""The authors' code for one task with a linear start: 20 epochs without softmax, then 100 with it, the last weights
-kept. It clips each weight matrix by itself; here the norm is that of all weights of a restart."""
+"""The authors' code for one task with a linear start: 20 epochs without softmax, then 100 with it, keeping the
+last weights. It clips each weight matrix separately; here the norm is over all weights of a restart."""
 
 _DEVIATION = 0.1
 
@@ -54,7 +54,7 @@ class MemN2NConfig:
     """The End-to-End Memory Network."""
 
     hops: Annotated[int, Between(1, 64)] = 3
-    """How often the memories are read, K."""
+    """Number of hops K."""
     dimension: Annotated[int, Between(1, 4096)] = 20
     """Size d of memories and queries."""
     tying: Literal["adjacent", "layer-wise"] = "adjacent"
@@ -63,16 +63,16 @@ class MemN2NConfig:
     sentences: Literal["position", "bag"] = "position"
     """How words add up to a sentence: weighted by their positions (PE) or as a bag of words (BoW)."""
     slots: Annotated[int, Between(1, 100_000)] = 50
-    """Memories there are, or as many as the longest story of training has sentences, if those are fewer. Sentences that
-    are older share the last vector of time."""
+    """Number of memories, reduced to the number of sentences of the longest training story if that is smaller. Older
+    sentences share the last time vector."""
     empty_memories: bool = True
-    """Attend to the memories left empty by a short story, too, as the code does; all that is read there is zero."""
+    """Also attend to the memories that a short story leaves empty, as the code does; they read as zero."""
     time_noise: Annotated[float, Between(0, 1)] = 0.1
-    """While training, put up to this share of empty memories between the sentences (RN): only time shows them."""
+    """While training, insert up to this share of empty memories between the sentences (RN); only time vectors shift."""
     linear_epochs: Annotated[int, Between(0, 1_000_000)] = 20
-    """Train the first so many epochs without the softmax of the hops (LS)."""
+    """Number of epochs at the start without the softmax in the hops (LS)."""
     relu: bool = False
-    """Cut the query off below zero after each hop."""
+    """Apply a ReLU to the query after each hop."""
 
     def __post_init__(self) -> None:
         check(self)
@@ -85,7 +85,7 @@ class MemoryNetwork(StackedNetwork):
     embedding: Float[Tensor, "restart table word dim"]
     """Adjacent: A¹ = B, then C¹ = A², …, and Cᴷ, whose rows are the answers' weights, too. Layer-wise: A, C, B."""
     time: Float[Tensor, "restart table slot dim"]
-    """T_A and T_C of the tables that memories are made with."""
+    """The time vectors T_A and T_C of the memory tables."""
     query_map: Float[Tensor, "restart dim dim"]
     answer_weight: Float[Tensor, "restart answer dim"]
     answer_current: Float[Tensor, "restart word dim"]
@@ -120,11 +120,11 @@ class MemoryNetwork(StackedNetwork):
         self._linear = epoch < self.config.linear_epochs
 
     def scores(self, batch: Batch) -> Float[Tensor, "restart batch answer"]:
-        """Scores of every answer."""
+        """The score of every answer."""
         return self.head.scores(self._answer_weights(), self.read(batch), batch)
 
     def losses(self, batch: Batch) -> Float[Tensor, "restart batch"]:
-        """Cross entropy of every right answer."""
+        """The cross-entropy of every correct answer."""
         return self.head.losses(self._answer_weights(), self.read(batch), batch)
 
     def trace(self, batch: Batch) -> BatchTrace:
@@ -135,13 +135,13 @@ class MemoryNetwork(StackedNetwork):
         return BatchTrace(layers, self.head.scores(self._answer_weights(), query, batch))
 
     def read(self, batch: Batch, recorded: list[Tensor] | None = None) -> Float[Tensor, "restart batch dim"]:
-        """The query after the last hop; the attention of each hop is added to ``recorded``."""
-        # Unbound once: each part taken by itself would cost a gradient the size of the whole.
+        """The query after the last hop; the attention of each hop is appended to ``recorded``."""
+        # Unbound once: indexing each part separately would allocate a gradient the size of the whole.
         sentences, moments = self.encode(batch.words).unbind(1), self._moments().unbind(1)
         told = torch.arange(batch.stories.shape[1]) < batch.lengths.long().unsqueeze(1)
         stories, times = batch.stories.long(), self._times(batch.lengths.long(), batch.stories.shape[1])
         adjacent = self.config.tying == "adjacent"
-        # Equation for u¹: the question by B, which is A¹ where adjacent hops share weights.
+        # Equation for u¹: the question embedded by B, which is A¹ where adjacent hops share weights.
         u = sentences[0 if adjacent else 2].index_select(1, batch.questions.long())
         for hop in range(self.config.hops):
             a, c = (hop, hop + 1) if adjacent else (0, 1)
@@ -159,26 +159,26 @@ class MemoryNetwork(StackedNetwork):
     def update(
         self, hop: int, u: Float[Tensor, "restart batch dim"], o: Float[Tensor, "restart batch dim"]
     ) -> Float[Tensor, "restart batch dim"]:
-        """Equation 4: what a hop makes of the query and the response."""
+        """Equation 4: a hop's new query, from the query and the response."""
         return self.carried(u) + o
 
     def carried(self, u: Float[Tensor, "restart batch dim"]) -> Float[Tensor, "restart batch dim"]:
-        """The query as it goes on past a hop: itself, or H u where all hops are the same (section 2.2)."""
+        """The query as it bypasses a hop: unchanged, or H u if all hops are the same (section 2.2)."""
         return u if self.config.tying == "adjacent" else u @ self.query_map
 
     def encode(self, words: Int[Tensor, "sentence word"]) -> Float[Tensor, "restart table sentence dim"]:
-        """Each distinct sentence by each table: Σ_j l_j ∘ A x_j, without the time."""
+        """Each distinct sentence embedded by each table: Σ_j l_j ∘ A x_j, without the time vector."""
         tables = self.embedding.flatten(0, 1)
         sentences = bags_of_words(tables, words.long(), tables.new_ones(words.shape))
         if self.config.sentences == "position":
-            # l_j = 1 + a_j b, a number times a vector: two bags of words do for all dimensions.
+            # l_j = 1 + a_j b, a number times a vector: two bags of words suffice for all dimensions.
             a, b = position_factors(self._longest, words.shape[1], self.config.dimension)
             placed = bags_of_words(tables, words.long(), a.to(tables).expand(words.shape))
             sentences = torch.addcmul(sentences, placed, b.to(tables))
         return sentences.view(*self.embedding.shape[:2], *sentences.shape[1:])
 
     def _moments(self) -> Float[Tensor, "restart table slot dim"]:
-        """The vectors of time (section 4.1): words at the very end of a sentence, weighted by its last position."""
+        """The time vectors (section 4.1): words at the very end of a sentence, weighted by its last position."""
         if self.config.sentences == "bag":
             return self.time
         a, b = position_factors(self._longest, self._longest, self.config.dimension)
@@ -187,7 +187,7 @@ class MemoryNetwork(StackedNetwork):
     def _attention(
         self, match: Float[Tensor, "restart batch time"], told: Bool[Tensor, "batch time"]
     ) -> Float[Tensor, "restart batch time"]:
-        """Equation 1: softmax of uᵀ m_i over the memories; in the linear start uᵀ m_i itself."""
+        """Equation 1: softmax of uᵀ m_i over the memories; during the linear start, uᵀ m_i itself."""
         if self._linear and self.training:
             return match * told
         lowest = torch.finfo(match.dtype).min
@@ -195,11 +195,11 @@ class MemoryNetwork(StackedNetwork):
         # An empty memory is the zero vector and matches with e⁰; log n stands for n of them.
         together = empty.to(match).log().clamp(min=lowest).view(1, -1, 1).expand(len(match), -1, -1)
         p = torch.cat((match.masked_fill(~told, lowest), together), dim=2).softmax(2)[:, :, :-1]
-        # Without a single memory all are equally low: nothing is read.
+        # Without any memory all scores are equally low: nothing is read.
         return p * told
 
     def _times(self, lengths: Int[Tensor, "batch"], time: int) -> Int[Tensor, "batch time"]:
-        """How long ago each sentence was told, 0 for the last one."""
+        """The age of each sentence, 0 for the last one."""
         if self.training and self.config.time_noise > 0:
             times = time_with_blanks(lengths, time, self.config.time_noise, self.noise)
         else:
@@ -216,7 +216,7 @@ class MemoryNetwork(StackedNetwork):
 def position_factors(
     longest: int, positions: int, dimension: int
 ) -> tuple[Float[Tensor, "position"], Float[Tensor, "dim"]]:
-    """a and b of l_j = 1 + a_j b for so many positions, with the J of sentences no longer than ``longest``.
+    """a and b of l_j = 1 + a_j b for this many positions, with the J of sentences no longer than ``longest``.
 
     l_kj = 1 + 4 (k - (d+1)/2) (j - (J+1)/2) / (d J), as the code has it: about twice what section 4.1 says.
     """
@@ -228,17 +228,17 @@ def position_factors(
 def time_with_blanks(
     lengths: Int[Tensor, "batch"], time: int, share: float, noise: torch.Generator
 ) -> Int[Tensor, "batch time"]:
-    """How long ago each sentence seems told with up to ``share`` of empty memories in between (RN, section 4.1)."""
+    """The apparent age of each sentence with up to ``share`` of empty memories in between (RN, section 4.1)."""
     most = torch.ceil(lengths * share)
     blanks = (torch.rand(len(lengths), generator=noise) * (most + 1)).long().clamp(max=most.long())
     width = time + int(most.max()) if len(lengths) else time
     moments = torch.arange(width)
-    # Of the moments there are, those with the smallest random numbers are blank.
+    # The time steps with the smallest random numbers are blank.
     drawn = torch.rand(len(lengths), width, generator=noise)
     drawn = drawn.masked_fill(moments >= (lengths + blanks).unsqueeze(1), 2.0)
     rank = drawn.argsort(1).argsort(1)
     free = (rank < blanks.unsqueeze(1)) | (drawn == 2.0)
-    # The moments taken come first, in their order: that of the last sentence, of the one before …
+    # The time steps in use come first, in order: that of the last sentence, the one before …
     taken = free.to(torch.uint8).argsort(dim=1, stable=True)
     ago = (lengths.unsqueeze(1) - 1 - torch.arange(time)).clamp(min=0)
     return taken.gather(1, ago)
@@ -247,20 +247,20 @@ def time_with_blanks(
 def _match(
     u: Float[Tensor, "restart batch dim"], table: Float[Tensor, "restart row dim"], rows: Int[Tensor, "batch time"]
 ) -> Float[Tensor, "restart batch time"]:
-    """Each query times those rows of a table that its story has."""
+    """Each query times the rows of a table that belong to its story."""
     return (u @ table.transpose(1, 2)).gather(2, rows.expand(len(u), -1, -1))
 
 
 def _response(
     p: Float[Tensor, "restart batch time"], table: Float[Tensor, "restart row dim"], rows: Int[Tensor, "batch time"]
 ) -> Float[Tensor, "restart batch dim"]:
-    """The sum of those rows of a table that each story has, weighted."""
+    """The weighted sum of the rows of a table that belong to each story."""
     weights = p.new_zeros(*p.shape[:2], table.shape[1])
     return weights.scatter_add(2, rows.expand(len(p), -1, -1), p) @ table
 
 
 def _answer_rows(vocabulary: Vocabulary) -> Int[Tensor, "answer"]:
-    """The row of each answer in a table: that of the word it is, or one of its own after all words."""
+    """The row of each answer in a table: that of its word if it is one, otherwise its own row after all words."""
     known, rows = vocabulary.number_of_word, []
     more = vocabulary.size
     for answer in vocabulary.answers:

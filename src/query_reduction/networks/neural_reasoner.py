@@ -1,7 +1,7 @@
 """The Neural Reasoner (Peng et al., "Towards Neural Network-based Reasoning", 2015): the question meets every fact in a
-deep network of its own, the questions that come out are pooled into one, and the next layer begins with that.
+deep network, the resulting questions are pooled into one, and the next layer starts from that.
 
-Facts have no order here. The encoder is also taught to keep all that was said: a decoder tells each sentence again.
+Facts have no order here. The encoder is also trained to preserve each sentence: a decoder reconstructs it.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ RECIPE: Mapping[str, Any] = {
     "patience": 60,
     "solved_epochs": 20,
 }
-"""Chosen on development questions: the authors' settings are not known to us."""
+"""A recipe of ours: the authors' settings are not known to us, and no alternatives were compared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +51,9 @@ class NeuralReasonerConfig:
     dimension: Annotated[int, Between(1, 4096)] = 50
     """Size of word vectors, questions and facts."""
     pooling: Literal["max", "mean"] = "max"
-    """How the questions that met the facts become one."""
+    """How the questions that met the facts are pooled into one."""
     retelling: Annotated[float, Between(0, 0.99)] = 0.1
-    """The share α of the loss that goes to telling question and facts again; 0 does without the decoder."""
+    """The weight α of the reconstruction loss of question and facts; 0 leaves out the decoder."""
 
     def __post_init__(self) -> None:
         check(self)
@@ -87,7 +87,7 @@ class NeuralReasoner(StackedNetwork):
         d = config.dimension
         self.declare("embedding", (vocabulary.size, d), wordless(normal(0.3)))
         self.encoder = GRU(seeds, d, d)
-        # The facts that leave the last layer are not asked for.
+        # The facts that leave the last layer are not needed.
         self.meetings = nn.ModuleList(
             nn.Sequential(
                 *(_Meeting(seeds, 2 * d, 2 * d) for _ in range(config.depth - 1)), _Meeting(seeds, 2 * d, out)
@@ -100,11 +100,11 @@ class NeuralReasoner(StackedNetwork):
             self.teller = Linear(seeds, d, vocabulary.size)
 
     def scores(self, batch: Batch) -> Float[Tensor, "restart batch answer"]:
-        """Scores of every answer."""
+        """The score of every answer."""
         return self.head.scores(self, self.read(self._encode(batch), batch), batch)
 
     def losses(self, batch: Batch) -> Float[Tensor, "restart batch"]:
-        """(1 - α) times the cross entropy of every right answer, α times that of the words told again."""
+        """(1 - α) times the cross-entropy of every correct answer, plus α times that of the reconstructed words."""
         table = self._encode(batch)
         losses = self.head.losses(self, self.read(table, batch), batch)
         share = self.config.retelling
@@ -117,7 +117,7 @@ class NeuralReasoner(StackedNetwork):
     def read(
         self, table: Float[Tensor, "restart sentence dim"], batch: Batch, recorded: list[Tensor] | None = None
     ) -> Float[Tensor, "restart batch dim"]:
-        """The question after the last layer; ``recorded`` takes the share of it that each fact gave, by layer."""
+        """The question after the last layer; each fact's share of it, layer by layer, is appended to ``recorded``."""
         facts = look_up(table, batch.stories)
         q = look_up(table, batch.questions)
         if facts.shape[2] == 0:
@@ -134,20 +134,20 @@ class NeuralReasoner(StackedNetwork):
         return q
 
     def _pool(self, questions: Tensor, inside: Tensor) -> tuple[Tensor, Float[Tensor, "restart batch time"]]:
-        """One question out of many, zero where there is none; and the share of its units that each fact gave."""
+        """Many questions pooled into one, zero if there are none; and the share of its units taken from each fact."""
         if self.config.pooling == "mean":
             share = inside.to(questions.dtype) / inside.sum(1, keepdim=True).clamp(min=1)
             return torch.einsum("rbtd,bt->rbd", questions, share), share.expand(questions.shape[0], -1, -1)
-        # tanh is above -1, so what lies past the end is never the largest.
+        # tanh is above -1, so values past the end are never the largest.
         largest = questions.masked_fill(~inside[:, :, None], -1.0).max(dim=2)
         some = inside.any(1)[:, None]
         chosen = functional.one_hot(largest.indices, questions.shape[2]).to(questions.dtype).mean(2)
         return largest.values * some, chosen * some
 
     def _retelling(self, table: Float[Tensor, "restart sentence dim"], batch: Batch) -> Float[Tensor, "restart batch"]:
-        """Cross entropy of the question's and the facts' words, the mean over the sentences, from their vectors."""
+        """Cross-entropy of the words of question and facts given their vectors, averaged over the sentences."""
         words = batch.words.long()
-        # The decoder sees the words before the one it is to say; after the last one it says that there is none.
+        # The decoder sees the words before the one it must predict; after the last one it predicts the end.
         before = functional.pad(words, (1, 0))
         after = functional.pad(words, (0, 1), value=NO_WORD)
         said = self.teller(self.decoder(look_up(self.embedding, before), table))

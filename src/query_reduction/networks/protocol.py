@@ -1,8 +1,8 @@
 """What training, saving, testing and explaining ask of a network, and all they know about one.
 
 A *stacked network* holds several restarts of one network as parameters with a leading restart dimension, and never
-mixes them: a single network is a stack of one. A network declares each parameter with its initial values and with how
-weight decay counts it, gives losses and scores of a batch, and may tell how it read.
+mixes them: a single network is a stack of one. A network declares each parameter with its initial values and its
+share of weight decay, computes losses and scores of a batch, and may record how it read the batch.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def normal(deviation: float, mean: float = 0.0) -> Start:
 
 
 def without_meaning(start: Start, rarity: Float[Tensor, "word"] | None = None) -> Start:
-    """Word vectors, (…, word, dim), whose word 0 (no word) and word 1 (an unknown word) have no meaning: zero.
+    """Word vectors, (…, word, dim), where word 0 (no word) and word 1 (an unknown word) have no meaning: they are zero.
 
     The other words may be weighted by their rarity.
     """
@@ -74,7 +74,7 @@ def without_meaning(start: Start, rarity: Float[Tensor, "word"] | None = None) -
 
 
 class Seeds:
-    """The random numbers each restart of a stack begins with: they depend on its number, never on its neighbours."""
+    """The random numbers each restart of a stack starts from: they depend on its number, never on its neighbours."""
 
     def __init__(
         self, restarts: Sequence[int] = (0,), seed: int = 0, rarity: Float[Tensor, "vocabulary"] | None = None
@@ -82,7 +82,7 @@ class Seeds:
         self.restarts = tuple(restarts)
         self.rarity = rarity
         """How rare each word is in the training part, from 0 (in every sentence) to 1 (in one of ten, or fewer): for
-        networks that start from it."""
+        networks whose initial values depend on it."""
         self._generators = [
             torch.Generator().manual_seed(int(np.random.SeedSequence((seed, restart)).generate_state(1)[0]))
             for restart in restarts
@@ -94,7 +94,7 @@ class Seeds:
 
 
 class NoValues(Seeds):
-    """For a stack of one whose weights are read from a file: parameters have shapes, and take no memory yet."""
+    """For a stack of one whose weights are loaded from a file: parameters have shapes but take no memory yet."""
 
     def draw(self, start: Start, shape: tuple[int, ...]) -> Tensor:
         """A tensor without values."""
@@ -102,7 +102,7 @@ class NoValues(Seeds):
 
 
 class StackedModule(nn.Module):
-    """A part of a stacked network that declares parameters of its own; parts may be nested."""
+    """A part of a stacked network that declares its own parameters; parts may be nested."""
 
     def __init__(self, seeds: Seeds) -> None:
         super().__init__()
@@ -119,7 +119,7 @@ class StackedModule(nn.Module):
         self._decay_uses[name] = decay_uses
 
     def decay_uses(self) -> Iterator[tuple[str, int]]:
-        """How weight decay counts each parameter, in the order of ``named_parameters``."""
+        """How often weight decay counts each parameter, in the order of ``named_parameters``."""
         for prefix, module in self.named_modules():
             if isinstance(module, StackedModule):
                 for name, uses in module._decay_uses.items():
@@ -133,7 +133,7 @@ class LayerTrace:
     gates: Mapping[str, Float[Tensor, "restart batch time gate"]]
     """Values from 0 to 1 by name: ``update``, ``reset_forward``, ``attention`` …; one per sentence, or one per unit."""
     weights: Float[Tensor, "restart batch time"]
-    """How much of the answer was read from each sentence: at least 0, at most 1 in sum."""
+    """How much of the answer was read from each sentence: at least 0, summing to at most 1."""
     candidate: Float[Tensor, "restart batch time dim"] | None = None
     """What the query would become."""
     reduced: Float[Tensor, "restart batch time dim"] | None = None
@@ -161,11 +161,11 @@ class BatchTrace:
     so_far: Float[Tensor, "restart batch time answer"] | None = None
     """Scores from the state at each sentence, where the network has one."""
     in_words: Callable[[], QueryWords] | None = None
-    """The queries of the batch's first question in words, where the network can say them."""
+    """The queries of the batch's first question in words, where the network can decode them."""
 
 
 class StackedNetwork(StackedModule, ABC):
-    """A stack of networks. Each reads the same batches with weights of its own."""
+    """A stack of networks. Each reads the same batches with its own weights."""
 
     noisy: bool = False
     """Whether it trains with noise (dropout and the like), drawn from ``noise`` while ``training``."""
@@ -184,7 +184,7 @@ class StackedNetwork(StackedModule, ABC):
 
     @abstractmethod
     def scores(self, batch: Batch) -> Float[Tensor, "restart batch answer"]:
-        """Scores of every answer; their softmax is its probability."""
+        """The score of every answer; their softmax gives the probabilities."""
 
     def trace(self, batch: Batch) -> BatchTrace | None:
         """How the batch was read; None if the network has nothing to show."""
@@ -194,4 +194,4 @@ class StackedNetwork(StackedModule, ABC):
         """Called before each training epoch, for networks whose computation changes as they train."""
 
     def use_native(self, wanted: bool) -> None:
-        """Compute with native code if wanted and possible, or with plain PyTorch."""
+        """Compute with native code if requested and possible, otherwise with plain PyTorch."""

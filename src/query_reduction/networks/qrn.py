@@ -2,7 +2,7 @@
 
 Several restarts train as one: every parameter has a leading ``restart`` dimension (see ``protocol``). Equation numbers
 are those of Seo et al., "Query-Reduction Networks for Question Answering", ICLR 2017. ``native.reader`` computes
-``encode`` and ``read`` in one pass of native code; the code here is what it must equal.
+``encode`` and ``read`` in one pass of native code; the code here is the reference it must match.
 """
 
 from __future__ import annotations
@@ -62,14 +62,14 @@ class QRNConfig:
     init: Literal["original", "paper", "open", "following"] = "original"
     """Initial weights: original = embeddings and gates uniform with standard deviation 1; paper = embeddings
     normal with standard deviation 1/sqrt(d), unit weights by Glorot and Bengio; open = as original, but embeddings
-    with 0.5, gates with 1/sqrt(d) and the query's part of a candidate with 2/sqrt(d), so that gates do not start shut
-    or wide open and the question is not lost on its way through many layers; following = gates open where a sentence
-    shares rare words with the query, and candidates are the sentence itself, so that the network starts by following
-    shared words from sentence to sentence."""
+    with 0.5, gates with 1/sqrt(d) and the query's weights in a candidate with 2/sqrt(d), so that gates do not start
+    shut or wide open and the question is not lost on its way through many layers; following = gates open where a
+    sentence shares rare words with the query, and candidates are the sentence itself, so that the network starts by
+    following shared words from sentence to sentence."""
     position_length: Literal["task", "sentence"] = "task"
     """The J of the position encoder: the longest sentence of the task (original) or the sentence's own length."""
     decode_questions: bool = False
-    """Also learn to say a question from its vector, so that reduced queries can be put into words (stories)."""
+    """Also learn to decode a question from its vector, so that reduced queries can be put into words (stories)."""
 
     def __post_init__(self) -> None:
         check(self)
@@ -150,13 +150,13 @@ class QueryReductionNetwork(StackedNetwork):
         self.scan_backend = "auto" if self.native else "associative"
 
     def scores(self, batch: Batch) -> Float[Tensor, "restart batch answer"]:
-        """Scores of every answer."""
+        """The score of every answer."""
         table = self.encode(batch.words)
         reduced = self.read(table, table[:, batch.questions.long()], batch.stories, batch.lengths)
         return self.head.scores(self, reduced, batch)
 
     def losses(self, batch: Batch) -> Float[Tensor, "restart batch"]:
-        """Cross entropy of every right answer, and of the question itself where it is to be decoded."""
+        """Cross-entropy of every correct answer, and of the question itself if it is decoded."""
         table = self.encode(batch.words)
         query = table[:, batch.questions.long()]
         losses = self.head.losses(self, self.read(table, query, batch.stories, batch.lengths), batch)
@@ -218,7 +218,7 @@ class QueryReductionNetwork(StackedNetwork):
         )
         reset: list[Tensor | None] = [None, None]
         if self.config.reset_gate and not last:
-            # Equation 5, once for each direction of time.
+            # Equation 5, once per direction of time.
             scores = torch.einsum("rbtd,rsgd->srbtg", similarity, self.reset_weight[:, own])
             reset = list(torch.sigmoid(scores + self.reset_bias[:, own].transpose(0, 1)[:, :, None, None]).unbind(0))
         # Equations 3 and 6; equation 4 adds the two directions. The last layer only looks forward.

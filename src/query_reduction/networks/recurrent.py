@@ -1,4 +1,4 @@
-"""What recurrent readers share: the sequence they step through, and that the last state answers."""
+"""What recurrent readers share: the sequence they step through, and the answer read from the last state."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ RECIPE: Mapping[str, Any] = {
     "patience": 30,
     "writing": "any",
 }
-"""Nobody has published settings of these cells for stories; these are usual ones and have not been tuned."""
+"""No settings of these cells have been published for stories; these are common ones and have not been tuned."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class RecurrentConfig:
     """Size of word vectors and states."""
     reads: Literal["sentences", "words"] = "sentences"
     """Step through sentences (the question's vector added to each), or through words, the question's after the
-    story's, as the baselines of bAbI do."""
+    story's, as the bAbI baselines do."""
 
     def __post_init__(self) -> None:
         check(self)
@@ -78,15 +78,15 @@ class RecurrentReader(StackedNetwork):
         """The states of one layer after each step."""
 
     def scores(self, batch: Batch) -> Float[Tensor, "restart batch answer"]:
-        """Scores of every answer."""
+        """The score of every answer."""
         return self.head.scores(self, self.read(batch), batch)
 
     def losses(self, batch: Batch) -> Float[Tensor, "restart batch"]:
-        """Cross entropy of every right answer."""
+        """The cross-entropy of every correct answer."""
         return self.head.losses(self, self.read(batch), batch)
 
     def read(self, batch: Batch) -> Float[Tensor, "restart batch dim"]:
-        """The state of the last layer after each question's last step; zero where there is none."""
+        """The state of the last layer after each question's last step; zero if there is none."""
         states, lengths = self._inputs(batch)
         if states.shape[2] == 0:
             return states.new_zeros(*states.shape[:2], self.config.dimension)
@@ -106,7 +106,7 @@ class RecurrentReader(StackedNetwork):
 
 
 def word_sequence(batch: Batch) -> tuple[Int[Tensor, "batch time"], Int[Tensor, "batch"]]:
-    """The words of each story and then of its question, moved up to the front of their row; and how many they are."""
+    """The words of each story and then of its question, moved to the front of their row; and the number of words."""
     words = batch.words.long()
     told = words[batch.stories.long()]
     told = told * (torch.arange(told.shape[1]) < batch.lengths.long()[:, None]).unsqueeze(2)

@@ -1,4 +1,4 @@
-"""Networks by name: what ``--network`` takes, what a saved model says it is, and how one is built.
+"""Networks by name: what ``--network`` takes, what a saved model is recorded as, and how one is built.
 
 A network is one file of this package. It registers its class under a name, with the dataclass of its settings:
 
@@ -53,14 +53,14 @@ class NetworkKind:
     """The frozen dataclass of its settings."""
     build: Callable[[Any, Vocabulary, HeadConfig, Seeds], StackedNetwork]
     about: str
-    """One line for people."""
+    """A one-line description."""
     parse: Callable[[str], Any] | None = None
     """Settings from a short name such as ``2r``; None if the name is not one of this network's."""
     show: Callable[[Any], str] | None = None
     """The short name of settings."""
     recipe: Mapping[str, Any] = field(default_factory=dict)
-    """How its authors trained it and read the data: changes of ``Recipe`` and of the task's settings by name; empty
-    leaves both as the recipe ``original`` has them."""
+    """How its authors trained it and read the data: changes to ``Recipe`` and to the task's settings, by name;
+    if empty, both stay as in the recipe ``original``."""
 
 
 def register(
@@ -72,12 +72,12 @@ def register(
     show: Callable[[Any], str] | None = None,
     recipe: Mapping[str, Any] | None = None,
 ) -> Callable[[Network], Network]:
-    """Make a class known as the network of this name; it is built from settings, vocabulary, head and seeds."""
+    """Register a class as the network of this name; it is built from settings, vocabulary, head and seeds."""
 
     def add(network: Network) -> Network:
         known = _KINDS.get(name)
         if known is not None and known.build is not network:
-            raise ValueError(f"there is a network {name!r} already")
+            raise ValueError(f"a network {name!r} is already registered")
         _KINDS[name] = NetworkKind(name, config, network, about, parse, show, recipe or {})
         return network
 
@@ -108,13 +108,13 @@ def resolve(name: str) -> Any:
             return found
     plain = ", ".join(kind.name for kind in known.values() if kind.parse is None)
     raise InputError(
-        f"no network {name!r}; write layers, then r, v, dimension as wanted for a Query-Reduction Network "
-        f"(1r, 2, 2r, 2rv, 6r200), or one of {plain}"
+        f"no network {name!r}; for a Query-Reduction Network write the number of layers, then r, v and the dimension "
+        f"as needed (1r, 2, 2r, 2rv, 6r200); or use one of {plain}"
     )
 
 
 def kind_of(config: Any) -> NetworkKind:
-    """The network that these are the settings of."""
+    """The network these settings belong to."""
     for kind in kinds().values():
         if type(config) is kind.config:
             return kind
@@ -141,7 +141,7 @@ def restore_network(
     for name in sorted(wanted.keys() | weights.keys()):
         found = tuple(weights[name].shape) if name in weights else None
         if found != wanted.get(name):
-            raise InputError(f"weight {name} is {found or 'missing'} where the settings ask for {wanted.get(name)}")
+            raise InputError(f"weight {name} is {found or 'missing'} but the settings require {wanted.get(name)}")
     network.load_state_dict(dict(weights), assign=True)
     return network.eval()
 
@@ -155,6 +155,6 @@ def config_from_json(values: Any) -> Any:
     """What ``config_to_json`` gave, every value checked."""
     if not isinstance(values, Mapping) or values.get("network") not in kinds():
         found = values.get("network") if isinstance(values, Mapping) else values
-        raise InputError(f"no network {str(found)[:40]!r}; there are {', '.join(kinds())}")
+        raise InputError(f"no network {str(found)[:40]!r}; choose from {', '.join(kinds())}")
     settings = {name: value for name, value in values.items() if name != "network"}
     return from_json(kinds()[values["network"]].config, settings)

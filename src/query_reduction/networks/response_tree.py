@@ -1,7 +1,7 @@
 """The prefix tree of the candidates: at each word, the words that can still lead to a possible response.
 
-Only where the way parts is a classifier needed; a word without alternative is certain. A candidate is a way down: the
-edges it takes at the partings it meets. Its last edge belongs to it alone.
+A classifier is needed only where the tree branches; a word without an alternative is certain. A candidate is a path to
+a leaf: the edges it takes at the branches it passes. Its last edge belongs to it alone.
 """
 
 from __future__ import annotations
@@ -17,68 +17,68 @@ from jaxtyping import Bool, Float, Int
 from numpy.typing import NDArray
 from torch import Tensor
 
-__all__ = ["NarrowChoices", "Parting", "ResponseTree", "Way"]
+__all__ = ["Branch", "NarrowChoices", "ResponseTree", "WideBranch"]
 
 _END = ""
 _NONE = -1
 _NARROW = 16
-"""A parting of at most so many words is filled up to this width, so that many can be computed as one."""
+"""Branches of at most this many words are padded to this width, so that many can be computed as one."""
 
 
 @dataclass(frozen=True, slots=True)
-class Parting:
-    """A node where the way parts: the classifier's position, the current word, and the words to choose from."""
+class Branch:
+    """A node with several children: the classifier's position, the current word, and the words to choose from."""
 
     position: int
     current: int
-    """Number of the current word, below ``ResponseTree.word_count``."""
+    """Index of the current word, below ``ResponseTree.word_count``."""
     pairs: Int[Tensor, "choice"]
-    """For each choice the number of its (position, word), below ``ResponseTree.pair_count``."""
+    """For each choice, the index of its (position, word) pair, below ``ResponseTree.pair_count``."""
     words: Int[Tensor, "choice"]
-    """For each choice its word in the vocabulary, 0 where it is not there."""
+    """For each choice, its word's index in the vocabulary; 0 if it is not there."""
 
 
-class Way(NamedTuple):
-    """A wide parting, the rows of a batch that meet it, and what each chooses there."""
+class WideBranch(NamedTuple):
+    """A wide branch, the rows of a batch that pass it, and the choice of each row."""
 
-    parting: Parting
-    rows: Int[Tensor, "meeting"]
-    choices: Int[Tensor, "meeting"]
+    branch: Branch
+    rows: Int[Tensor, "passing"]
+    choices: Int[Tensor, "passing"]
 
 
 class NarrowChoices(NamedTuple):
-    """All narrow partings the rows of a batch meet: each time one is met is an entry."""
+    """All narrow branches that the rows of a batch pass, with one entry per branch and row."""
 
-    rows: Int[Tensor, "meeting"]
-    choices: Int[Tensor, "meeting"]
-    positions: Int[Tensor, "meeting"]
-    currents: Int[Tensor, "meeting"]
-    pairs: Int[Tensor, "meeting 16"]
-    words: Int[Tensor, "meeting 16"]
+    rows: Int[Tensor, "passing"]
+    choices: Int[Tensor, "passing"]
+    positions: Int[Tensor, "passing"]
+    currents: Int[Tensor, "passing"]
+    pairs: Int[Tensor, "passing 16"]
+    words: Int[Tensor, "passing 16"]
     """0 also where there is no choice."""
-    absent: Bool[Tensor, "meeting 16"]
+    absent: Bool[Tensor, "passing 16"]
     """Where there is no choice."""
 
 
 @dataclass(slots=True)
 class _Node:
-    """A node while the tree is built: where each next word leads, and the way taken to it."""
+    """A node while the tree is built: where each next word leads, and the path to the node."""
 
     next: dict[str, _Node] = field(default_factory=dict)
     current: str = _END
     depth: int = 0
-    way: tuple[int, ...] = ()
+    path: tuple[int, ...] = ()
 
 
 class ResponseTree:
-    """All candidates as ways down a tree; edges are numbered level by level."""
+    """All candidates as paths in a prefix tree; edges are numbered level by level."""
 
     def __init__(self, candidates: Sequence[Sequence[str]], number_of_word: Mapping[str, int]) -> None:
-        self.partings: list[Parting] = []
+        self.branches: list[Branch] = []
         self._words: dict[str, int] = {_END: 0}
         self._pairs: dict[tuple[int, str], int] = {}
         self._number_of_word = number_of_word
-        self._parting_of_edge: list[int] = []
+        self._branch_of_edge: list[int] = []
         self._parent_edge: list[int] = []
         self._levels: list[tuple[int, int]] = []
         root = _Node()
@@ -86,35 +86,35 @@ class ResponseTree:
         level = [root]
         while level:
             first = len(self._parent_edge)
-            level = [below for node in level for below in self._part(node)]
+            level = [below for node in level for below in self._branch_below(node)]
             if len(self._parent_edge) > first:
                 self._levels.append((first, len(self._parent_edge)))
-        self._lay_out([end.way for end in ends])
+        self._lay_out([end.path for end in ends])
 
     @property
     def word_count(self) -> int:
-        """How many current words there are, the beginning included."""
+        """The number of current words, including the start symbol."""
         return len(self._words)
 
     @property
     def pair_count(self) -> int:
-        """How many (position, word) a classifier must know."""
+        """The number of (position, word) pairs that the classifiers score."""
         return len(self._pairs)
 
     @property
     def position_count(self) -> int:
-        """How many positions have a classifier, at most."""
-        return max((parting.position for parting in self.partings), default=0) + 1
+        """One more than the last position with a classifier."""
+        return max((branch.position for branch in self.branches), default=0) + 1
 
-    def ways(self, answers: Int[Tensor, "batch"]) -> tuple[NarrowChoices, list[Way]]:
-        """The partings on the ways to these answers, with the rows that meet them, and what they choose there."""
+    def paths(self, answers: Int[Tensor, "batch"]) -> tuple[NarrowChoices, list[WideBranch]]:
+        """The branches on the paths to these answers, with the rows that pass them and the choice of each row."""
         edges = self._edges_of_answer[answers.numpy()]
         rows, steps = np.nonzero(edges != _NONE)
         taken = edges[rows, steps]
-        partings, choices = self._parting_of[taken], self._choice_of[taken]
-        narrow = self._is_narrow[partings]
-        met = torch.from_numpy(partings[narrow])
-        # Narrow partings all have a row in these tables; those of wide ones are never looked at.
+        branches, choices = self._branch_of[taken], self._choice_of[taken]
+        narrow = self._is_narrow[branches]
+        met = torch.from_numpy(branches[narrow])
+        # Every branch has a row in these tables; the rows of wide branches are never read.
         narrow_choices = NarrowChoices(
             torch.from_numpy(rows[narrow]),
             torch.from_numpy(choices[narrow]),
@@ -125,18 +125,18 @@ class ResponseTree:
             self._narrow_absent[met],
         )
         order = np.flatnonzero(~narrow)
-        order = order[np.argsort(partings[order], kind="stable")]
-        bounds = np.flatnonzero(np.diff(partings[order], prepend=-1, append=-1))
+        order = order[np.argsort(branches[order], kind="stable")]
+        bounds = np.flatnonzero(np.diff(branches[order], prepend=-1, append=-1))
         parts = [order[start:stop] for start, stop in pairwise(bounds)]
         return narrow_choices, [
-            Way(self.partings[partings[part[0]]], torch.from_numpy(rows[part]), torch.from_numpy(choices[part]))
+            WideBranch(self.branches[branches[part[0]]], torch.from_numpy(rows[part]), torch.from_numpy(choices[part]))
             for part in parts
         ]
 
     def log_probabilities(self, scores: Float[Tensor, "edge batch"]) -> Float[Tensor, "answer batch"]:
-        """Scores of the choices at all partings to log-probabilities of the candidates.
+        """Turn the scores of the choices at all branches into log-probabilities of the candidates.
 
-        Edges come first: picking some of them then copies whole rows, many times faster than picking columns.
+        Edges come first: selecting edges then copies whole rows, which is many times faster than selecting columns.
         """
         padded = torch.cat((scores, torch.full_like(scores[:1], -torch.inf)))
         totals = torch.cat(
@@ -152,11 +152,11 @@ class ResponseTree:
             reached.append(before)
         return torch.cat(reached).index_select(0, self._last_edge)
 
-    def _part(self, node: _Node) -> Iterator[_Node]:
-        """Follow the way from a node to where it parts; yield the nodes below."""
+    def _branch_below(self, node: _Node) -> Iterator[_Node]:
+        """Follow the only path from a node to the next branch; yield the children there."""
         while len(node.next) == 1:
             ((word, below),) = node.next.items()
-            below.way = node.way
+            below.path = node.path
             if word == _END:
                 return
             node = below
@@ -168,29 +168,29 @@ class ResponseTree:
         words = [self._number_of_word.get(word, 0) for word in choices]
         for word in choices:
             below = node.next[word]
-            below.way = (*node.way, len(self._parent_edge))
-            self._parent_edge.append(node.way[-1] if node.way else 0)
-            self._parting_of_edge.append(len(self.partings))
+            below.path = (*node.path, len(self._parent_edge))
+            self._parent_edge.append(node.path[-1] if node.path else 0)
+            self._branch_of_edge.append(len(self.branches))
             yield below
-        self.partings.append(Parting(node.depth, current, torch.tensor(pairs), torch.tensor(words)))
+        self.branches.append(Branch(node.depth, current, torch.tensor(pairs), torch.tensor(words)))
 
-    def _lay_out(self, ways: Sequence[tuple[int, ...]]) -> None:
-        """Tables for computing with many edges at once."""
-        longest = max(map(len, ways), default=0)
-        self._edges_of_answer = np.full((len(ways), longest), _NONE)
-        for answer, way in enumerate(ways):
-            self._edges_of_answer[answer, : len(way)] = way
-        self._parting_of = np.array(self._parting_of_edge, np.int64)
+    def _lay_out(self, paths: Sequence[tuple[int, ...]]) -> None:
+        """Build the tables for computing with many edges at once."""
+        longest = max(map(len, paths), default=0)
+        self._edges_of_answer = np.full((len(paths), longest), _NONE)
+        for answer, path in enumerate(paths):
+            self._edges_of_answer[answer, : len(path)] = path
+        self._branch_of = np.array(self._branch_of_edge, np.int64)
         self._choice_of = np.concatenate(
-            [np.arange(len(parting.pairs)) for parting in self.partings] or [np.zeros(0, np.int64)]
+            [np.arange(len(branch.pairs)) for branch in self.branches] or [np.zeros(0, np.int64)]
         )
         self._parents = torch.tensor(self._parent_edge, dtype=torch.int64)
-        self._last_edge = torch.tensor([way[-1] if way else 0 for way in ways])
-        first_edge = np.searchsorted(self._parting_of, np.arange(len(self.partings)))
-        widths = np.array([len(parting.pairs) for parting in self.partings], np.int64)
-        # Partings of like width are summed in one block, filled up with an edge that does not count.
+        self._last_edge = torch.tensor([path[-1] if path else 0 for path in paths])
+        first_edge = np.searchsorted(self._branch_of, np.arange(len(self.branches)))
+        widths = np.array([len(branch.pairs) for branch in self.branches], np.int64)
+        # Branches of similar width are summed in one block, padded with an edge that contributes nothing.
         self._blocks: list[Tensor] = []
-        place = np.zeros(len(self.partings), np.int64)
+        place = np.zeros(len(self.branches), np.int64)
         placed = 0
         for size in np.unique(np.ceil(np.log2(widths)).astype(np.int64)) if len(widths) else ():
             members = np.flatnonzero(np.ceil(np.log2(widths)).astype(np.int64) == size)
@@ -201,30 +201,30 @@ class ResponseTree:
             self._blocks.append(torch.from_numpy(block))
             place[members] = placed + np.arange(len(members))
             placed += len(members)
-        self._total_of_edge = torch.from_numpy(place[self._parting_of])
+        self._total_of_edge = torch.from_numpy(place[self._branch_of])
         self._lay_out_narrow(widths)
-        self.edge_parting = torch.from_numpy(self._parting_of)
-        self.edge_pair = _joined([parting.pairs for parting in self.partings])
-        self.edge_word = _joined([parting.words for parting in self.partings])
-        self.edge_position = torch.from_numpy(np.repeat([parting.position for parting in self.partings], widths))
-        self.edge_current = torch.from_numpy(np.repeat([parting.current for parting in self.partings], widths))
+        self.edge_branch = torch.from_numpy(self._branch_of)
+        self.edge_pair = _joined([branch.pairs for branch in self.branches])
+        self.edge_word = _joined([branch.words for branch in self.branches])
+        self.edge_position = torch.from_numpy(np.repeat([branch.position for branch in self.branches], widths))
+        self.edge_current = torch.from_numpy(np.repeat([branch.current for branch in self.branches], widths))
 
     def _lay_out_narrow(self, widths: NDArray[np.int64]) -> None:
-        """Tables of all narrow partings, filled up to one width."""
+        """Build the tables of all narrow branches, padded to one width."""
         self._is_narrow = widths <= _NARROW
-        self._position_of = torch.tensor([parting.position for parting in self.partings], dtype=torch.int64)
-        self._current_of = torch.tensor([parting.current for parting in self.partings], dtype=torch.int64)
+        self._position_of = torch.tensor([branch.position for branch in self.branches], dtype=torch.int64)
+        self._current_of = torch.tensor([branch.current for branch in self.branches], dtype=torch.int64)
         self._narrow_pairs = torch.zeros(len(widths), _NARROW, dtype=torch.int64)
         self._narrow_words = torch.zeros_like(self._narrow_pairs)
         for number in np.flatnonzero(self._is_narrow):
-            parting = self.partings[number]
-            self._narrow_pairs[number, : len(parting.pairs)] = parting.pairs
-            self._narrow_words[number, : len(parting.words)] = parting.words
+            branch = self.branches[number]
+            self._narrow_pairs[number, : len(branch.pairs)] = branch.pairs
+            self._narrow_words[number, : len(branch.words)] = branch.words
         self._narrow_absent = torch.arange(_NARROW) >= torch.from_numpy(widths)[:, None]
 
 
 def _add(root: _Node, candidate: Sequence[str]) -> _Node:
-    """Put a candidate into the tree; return its end."""
+    """Insert a candidate into the tree; return its leaf."""
     node = root
     for depth, word in enumerate(candidate, start=1):
         node = node.next.setdefault(word, _Node(current=word, depth=depth))

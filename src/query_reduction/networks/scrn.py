@@ -1,5 +1,5 @@
 """The Structurally Constrained Recurrent Network (Mikolov et al., "Learning Longer Memory in Recurrent Neural
-Networks", ICLR workshop 2015) as a reader: a simple recurrent network beside units that change slowly.
+Networks", ICLR workshop 2015) as a reader: a simple recurrent network alongside units that change slowly.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class SCRNConfig(RecurrentConfig):
     """The SCRN reader."""
 
     slow_units: Annotated[int, Between(1, 4095)] = 20
-    """How many units of the state are slow; the others are those of a simple recurrent network."""
+    """Number of slow units in the state; the others form a simple recurrent network."""
     slowness: Annotated[float, Between(0, 1)] = 0.95
     """The share α of a slow unit that stays at each step; it is not learned."""
 
@@ -39,7 +39,7 @@ class SCRNConfig(RecurrentConfig):
 
 @register("scrn", SCRNConfig, "a recurrent network with slow units that reads sentences or words", recipe=RECIPE)
 class SCRNNetwork(RecurrentReader):
-    """A stack of SCRN readers. A state is that of the fast units and, after it, that of the slow ones."""
+    """A stack of SCRN readers. A state is the fast units followed by the slow ones."""
 
     config: SCRNConfig
     input_slow: Float[Tensor, "restart layer dim slow"]

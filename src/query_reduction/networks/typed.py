@@ -70,7 +70,7 @@ class _TwoInputReader(RecurrentReader):
         self.declare("bias", (layers, 3 * dimension), zeros, decay_uses=0)
 
     def gates(self, layer: int, inputs: Float[Tensor, "restart batch time dim"]) -> tuple[Tensor, Tensor, Tensor]:
-        """z_t, f_t = σ(…) and o_t = tanh(…), each of V x_{t-1} + W x_t + b; before the first input there is nothing."""
+        """z_t, f_t = σ(…) and o_t = tanh(…), each of V x_{t-1} + W x_t + b, with x_0 = 0."""
         now = torch.einsum("rbtd,rde->rbte", inputs, self.input_weight[:, layer])
         before = torch.einsum("rbtd,rde->rbte", inputs[:, :, :-1], self.before_weight[:, layer])
         z, f, o = (now + self.bias[:, layer, None, None] + _later(before)).chunk(3, dim=3)
@@ -102,7 +102,7 @@ class TLSTMNetwork(_TwoInputReader):
 
 
 def _later(x: Float[Tensor, "restart batch time dim"]) -> Float[Tensor, "restart batch later dim"]:
-    """One step later: nothing comes first."""
+    """Shifted one step later, with zeros first."""
     return torch.nn.functional.pad(x, (0, 0, 1, 0))
 
 

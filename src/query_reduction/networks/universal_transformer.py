@@ -1,8 +1,8 @@
 """The Universal Transformer (Dehghani et al., ICLR 2019) as it reads stories: every sentence is one position, the
-question the last one, and all positions are refined together by the same step, again and again.
+question the last one, and all positions are refined together by applying the same step repeatedly.
 
-With halting (Graves, 2016, as the paper's appendix lists it) each position decides for itself after how many steps it
-rests.
+With halting (Graves, 2016, as listed in the paper's appendix) each position decides for itself after how many steps to
+stop.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ RECIPE: Mapping[str, Any] = {
     "patience": 60,
     "solved_epochs": 20,
 }
-"""Fit for two processor cores: the published 100,000 steps of 4096 questions, warmed up for 8000, are not."""
+"""Feasible on two processor cores, unlike the published 100,000 steps of 4096 questions with 8000 warm-up steps."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,29 +46,29 @@ class UTConfig:
     """The Universal Transformer."""
 
     steps: Annotated[int, Between(1, 64)] = 6
-    """How often the step is repeated; with halting, at most so often."""
+    """Number of times the step is applied; with halting, the maximum number."""
     dimension: Annotated[int, Between(1, 4096)] = 64
     """Size of word vectors and positions."""
     heads: Annotated[int, Between(1, 64)] = 4
-    """Heads of the attention; they divide the dimension."""
+    """Attention heads; the dimension must be a multiple of them."""
     inner: Annotated[int, Between(1, 16384)] = 128
     """Units between the two layers of the transition function."""
     halting: bool = False
-    """Let each position rest once its halting probabilities add up."""
+    """Let each position stop once its halting probabilities add up to the threshold."""
     threshold: Annotated[float, Between(0.01, 1)] = 0.99
-    """The sum of halting probabilities at which a position rests."""
+    """The sum of halting probabilities at which a position stops."""
     ponder: Annotated[float, Between(0, 10)] = 0.01
-    """What a step costs, added to the loss with halting."""
+    """Cost per step, added to the loss with halting."""
     dropout: Annotated[float, Between(0, 0.95)] = 0.1
-    """Share of each sublayer's output that is left out in training."""
+    """Dropout rate of each sublayer's output."""
     signal: Annotated[float, Between(0, 100)] = 0.6
-    """How strong the signals of position and step are beside what a position holds. The paper has 1, with which some
-    restarts take long to look at the words at all."""
+    """Scale of the position and step signals relative to a position's content. The paper uses 1, with which some
+    restarts take long to attend to the words at all."""
     count_from: Literal["start", "question"] = "question"
     """Positions are numbered from the start of the story, as in the paper, or back from the question, which learns
-    sooner from few stories."""
+    faster from few stories."""
     answer_from: Literal["mean", "question"] = "mean"
-    """The answer is read from the mean of all positions, as in the paper, or from the question's."""
+    """The answer is read from the mean of all positions, as in the paper, or from the question's position."""
 
     def __post_init__(self) -> None:
         check(self)
@@ -106,17 +106,17 @@ class UniversalTransformer(StackedNetwork):
         self.transition_out = Linear(seeds, config.inner, d, decay_uses=uses)
         self.transition_norm = LayerNorm(seeds, d)
         if config.halting:
-            # A bias of 1 to begin with, so that few steps are taken before more are needed.
+            # A bias of 1 at the start, so that few steps are taken until more are needed.
             self.declare("halting_weight", (d, 1), normal(d**-0.5))
             self.declare("halting_bias", (1,), ones, decay_uses=0)
         self.head = build_head(head, vocabulary, self, d)
 
     def scores(self, batch: Batch) -> Float[Tensor, "restart batch answer"]:
-        """Scores of every answer."""
+        """The score of every answer."""
         return self.head.scores(self, self.read(batch)[0], batch)
 
     def losses(self, batch: Batch) -> Float[Tensor, "restart batch"]:
-        """Cross entropy of every right answer, and with halting the cost of the steps."""
+        """Cross-entropy of every correct answer, and with halting the cost of the steps."""
         vector, pondered = self.read(batch)
         losses = self.head.losses(self, vector, batch)
         return losses if pondered is None else losses + self.config.ponder * pondered
@@ -124,8 +124,8 @@ class UniversalTransformer(StackedNetwork):
     def read(
         self, batch: Batch, recorded: list[Tensor] | None = None
     ) -> tuple[Float[Tensor, "restart batch dim"], Float[Tensor, "restart batch"] | None]:
-        """The answer vector, and with halting how long each question was pondered; ``recorded`` takes the question's
-        attention to every position, step by step."""
+        """The answer vector, and with halting the pondering cost of each question; the question's attention
+        to every position is appended to ``recorded`` at each step."""
         # The question comes after the padding, but its signal says that it follows the last sentence.
         told = look_up(self._sentences(batch.words, self.story_mask), batch.stories)
         asked = look_up(self._sentences(batch.words, self.question_mask), batch.questions)
@@ -150,7 +150,7 @@ class UniversalTransformer(StackedNetwork):
     def _sentences(
         self, words: Int[Tensor, "sentence word"], mask: Float[Tensor, "restart place dim"]
     ) -> Float[Tensor, "restart sentence dim"]:
-        """Σ_j f_j ∘ w_j with a learned mask f; words past the longest sentence seen share its last place."""
+        """Σ_j f_j ∘ w_j with a learned mask f; words past the longest sentence seen share its last position."""
         places = torch.arange(words.shape[1]).clamp(max=mask.shape[1] - 1)
         weighted = look_up(self.embedding, words) * look_up(mask, places).unsqueeze(1)
         return (weighted * (words > 0).unsqueeze(2)).sum(2)
@@ -190,7 +190,7 @@ class UniversalTransformer(StackedNetwork):
     def _until_rest(
         self, state: Tensor, position: Tensor, inside: Tensor, recorded: list[Tensor] | None
     ) -> tuple[Float[Tensor, "restart batch position dim"], Float[Tensor, "restart batch"]]:
-        """Adaptive computation time: a position at rest keeps its output, whatever the others still do."""
+        """Adaptive computation time: a halted position keeps its output, whatever the others do."""
         halted = state.new_zeros(state.shape[:3])
         remainders, updates = torch.zeros_like(halted), torch.zeros_like(halted)
         output = torch.zeros_like(state)
@@ -216,7 +216,7 @@ class UniversalTransformer(StackedNetwork):
         return dropout(x, self.config.dropout, self.noise) if self.noisy and self.training else x
 
     def trace(self, batch: Batch) -> BatchTrace:
-        """The attention of the question to each sentence at every step, the mean over the heads."""
+        """The question's attention to each sentence at every step, averaged over the heads."""
         recorded: list[Tensor] = []
         scores = self.head.scores(self, self.read(batch, recorded)[0], batch)
         steps = (attention[:, :, :-1] for attention in recorded)
@@ -224,7 +224,7 @@ class UniversalTransformer(StackedNetwork):
 
 
 def waves(places: Int[Tensor, "*shape"], dimension: int, dtype: torch.dtype) -> Float[Tensor, "*shape dim"]:
-    """sin and cos of each place at wave lengths from 2π to 20000π (Vaswani et al., 2017), side by side."""
+    """sin and cos of each position at wavelengths from 2π to 20000π (Vaswani et al., 2017), side by side."""
     pairs = (dimension + 1) // 2
     angle = places.unsqueeze(-1).to(dtype) * 10000.0 ** (-torch.arange(pairs, dtype=dtype) / pairs)
     return torch.cat((angle.sin(), angle.cos()), dim=-1)[..., :dimension]
@@ -233,6 +233,6 @@ def waves(places: Int[Tensor, "*shape"], dimension: int, dtype: torch.dtype) -> 
 def _mean(
     x: Float[Tensor, "restart batch position dim"], inside: Bool[Tensor, "batch position"]
 ) -> Float[Tensor, "restart batch dim"]:
-    """The mean over the positions there are."""
+    """The mean over all valid positions."""
     share = inside.to(x.dtype) / inside.sum(1, keepdim=True)
     return torch.einsum("rbpd,bp->rbd", x, share)

@@ -1,6 +1,6 @@
 """Models that come with the package: small, trained on generated stories, tested on the published ones.
 
-Each is one safetensors file here, named as it is asked for: ``task2.safetensors`` is ``qr.load("task2")``.
+Each is one safetensors file here, named as it is loaded: ``task2.safetensors`` is ``qr.load("task2")``.
 ``studies/make_models.py`` makes them.
 """
 
@@ -24,7 +24,7 @@ _MOST_HEADER = 50_000_000
 
 @dataclass(frozen=True, slots=True)
 class ReadyModel:
-    """A model that came with the package, known by its file's header alone."""
+    """A model that comes with the package, as described by its file's header."""
 
     name: str
     path: Path
@@ -40,7 +40,7 @@ def size_limit(name: str) -> int:
 
 
 def ready_models() -> list[ReadyModel]:
-    """All models that came with the package, in the order a person would list them."""
+    """All models that come with the package, in natural order."""
     found = [ReadyModel(path.stem, path, path.stat().st_size, _card(path)) for path in FOLDER.glob("*.safetensors")]
     return sorted(found, key=lambda model: (len(model.name.rstrip("0123456789")), len(model.name), model.name))
 
@@ -51,11 +51,11 @@ def find_model(name: str | Path) -> Path:
     if path.exists():
         return path
     ready = FOLDER / f"{name}.safetensors"
-    # A plain name only: what has a folder in it was meant as a path.
+    # A plain name only: anything with a folder in it was meant as a path.
     if Path(str(name)).name == str(name) and ready.is_file():
         return ready
     names = ", ".join(model.name for model in ready_models()) or "none"
-    raise InputError(f"{name}: no such file or folder, and no ready model of that name (there are: {names})")
+    raise InputError(f"{name}: no such file or folder, and no ready model of that name (available: {names})")
 
 
 def _card(path: Path) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 ``z`` holds the gates, (batch, time, 1) for scalar or (batch, time, dim) for vector gates; ``v`` is
 (batch, time, dim). Only the first ``lengths[b]`` steps of example b count: past them the result is zero, no
 gradient flows, and a reverse scan starts at the last step that counts. All backends agree in value and
-gradient with the loop; the tests hold them to it.
+gradient with the loop; the tests check this.
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ def scan(
 ) -> Tensor:
     """Run the recurrence over time and return every h_t, shaped like ``v``.
 
-    ``auto`` takes the fused backend where it can run and the associative one elsewhere.
+    ``auto`` uses the fused backend where it can run and the associative one elsewhere.
     """
     if backend == "auto":
         backend = "fused" if native.supports(v) and native.available() else "associative"
     if backend not in BACKENDS:
-        raise ValueError(f"no scan backend {backend!r}; there are {', '.join(sorted(BACKENDS))}")
+        raise ValueError(f"no scan backend {backend!r}; choose from {', '.join(sorted(BACKENDS))}")
     check_inputs(z, v, lengths, initial)
     if backend == "fused" and v.numel() > 0:
         return scan_fused(z, v, lengths, initial, reverse=reverse)
@@ -59,7 +59,7 @@ def scan(
     if initial is None:
         initial = v.new_zeros(batch, dim)
     if v.numel() == 0:
-        # Nothing to compute; the sum is as empty as the result and hands empty gradients on.
+        # Nothing to compute; the sum is as empty as the result and passes on empty gradients.
         return v + z + initial.unsqueeze(1)
     return BACKENDS[backend](z, v, lengths, initial, reverse=reverse)
 

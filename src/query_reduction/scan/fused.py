@@ -1,7 +1,7 @@
 """The recurrence in native code: one pass over memory forward, one backward, no work on padding. CPU only.
 
 Registered with PyTorch as the operator ``query_reduction::scan``, so that autograd, ``torch.compile``, ``torch.export``
-and ``torch.func.vmap`` know it.
+and ``torch.func.vmap`` support it.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ def _backward(
 
 
 class _Scan(torch.autograd.Function):
-    """The recurrence and its gradient for plain autograd, with as little around them as possible."""
+    """The recurrence and its gradient for plain autograd, with as little overhead as possible."""
 
     @staticmethod
     def forward(
@@ -134,7 +134,7 @@ class _Scan(torch.autograd.Function):
 
 
 def _forward_checked(z: Tensor, v: Tensor, lengths: Tensor, initial: Tensor, reverse: bool) -> Tensor:
-    """The operator: anybody may call it with anything."""
+    """The operator: it may be called with anything, so everything is checked."""
     check_inputs(z, v, lengths, initial)
     _check_kind(z, v, lengths, initial)
     return _forward(z, v, lengths.to(torch.int64), initial, reverse)

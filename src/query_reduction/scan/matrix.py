@@ -16,7 +16,7 @@ __all__ = ["scan_matrix"]
 _MEMORY_LIMIT_BYTES = 2 * 1024**3
 
 # log(1 - z) at z = 1 is minus infinity, and its gradient NaN. Adding this keeps both finite; a product over a
-# closed gate comes out as 1e-30 instead of 0, and the gradient 1e-30 / 1e-30 is exact.
+# closed gate gives 1e-30 instead of 0, and the gradient 1e-30 / 1e-30 is exact.
 _TINY = 1e-30
 
 

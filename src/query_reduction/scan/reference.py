@@ -1,4 +1,4 @@
-"""The recurrence as the paper writes it, one step after another: slow, obvious, and the judge of the others."""
+"""The recurrence as the paper writes it, step by step: slow, obvious, and the reference for the others."""
 
 from __future__ import annotations
 

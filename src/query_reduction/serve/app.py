@@ -40,9 +40,9 @@ _Question = tuple[str | Sequence[str], str]
 def create_app(
     models: Mapping[str, StoryModel | DialogModel], limits: Limits | None = None, hosts: frozenset[str] | None = None
 ) -> Guard:
-    """The application for these models; with ``hosts`` it answers under those host names only."""
+    """The application for these models; with ``hosts`` it answers only under those host names."""
     bounds = limits or Limits()
-    # Answers have a thread of their own: a long trace must not keep short questions waiting.
+    # Answers have their own thread: a long trace must not keep short questions waiting.
     answering = ThreadPoolExecutor(1, thread_name_prefix="answer")
     explaining = ThreadPoolExecutor(1, thread_name_prefix="explain")
     readers = {name: model for name, model in models.items() if isinstance(model, StoryModel)}
@@ -96,7 +96,7 @@ def create_app(
 
     @app.get("/api/models", response_model=messages.ModelList)
     async def list_models() -> Any:
-        """All models that can be asked."""
+        """All available models."""
         return {"models": [describe(name, model) for name, model in models.items()]}
 
     @app.post("/api/answer", response_model=messages.AnswerMessage, responses=refused)
@@ -138,12 +138,12 @@ def create_app(
         """A generated story of a kind the model was trained for, with a question about all of it."""
         tasks = story_tasks(known(wanted.model).card)
         if not tasks:
-            raise InputError(f"no generator tells stories for model {wanted.model!r}")
+            raise InputError(f"no stories can be generated for model {wanted.model!r}")
         return await _in_thread(explaining, lambda: _tell(tasks[wanted.seed % len(tasks)], wanted.seed))
 
     @app.post("/api/chat", response_model=messages.ChatMessage, responses=refused)
     async def chat(told: messages.ChatRequest) -> Any:
-        """Go on with a conversation. The server keeps nothing: send back what the last answer gave."""
+        """Continue a conversation. The server keeps nothing: send back what the last response contained."""
         partner = partner_of(told.model)
         check(told.sentences, told.text)
         return await _in_thread(explaining, lambda: partner.say(told, most_sentences=bounds.sentences))
@@ -182,7 +182,7 @@ def _tell(task: int, seed: int) -> dict[str, Any]:
 
 
 def _add_page(app: FastAPI) -> None:
-    """The page's files, read once: what is not in the package's folder cannot be asked for."""
+    """The page's files, read once: nothing outside the package's folder can be requested."""
     for asset in files("query_reduction.serve").joinpath("page").iterdir():
         kind = next((kind for ending, kind in _KINDS.items() if asset.name.endswith(ending)), None)
         if kind is None:
@@ -197,7 +197,7 @@ def _add_page(app: FastAPI) -> None:
 
 
 def _add_errors(app: FastAPI) -> None:
-    """Every refusal has the same shape."""
+    """Every error response has the same form."""
 
     @app.exception_handler(RequestValidationError)
     async def not_understood(request: Request, error: RequestValidationError) -> Response:

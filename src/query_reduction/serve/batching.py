@@ -16,13 +16,13 @@ _MOST_AT_ONCE = 64
 
 
 class BusyError(Exception):
-    """Too many questions wait already."""
+    """Too many questions are already waiting."""
 
 
 class Batcher(Generic[Asked, Answered]):
-    """Collects what is asked within a moment and has it answered in one call, in a thread of its own.
+    """Collects questions that arrive close together and answers them in one call, in a separate thread.
 
-    While one batch is computed the next one gathers, so under load batches grow by themselves and the wait adds
+    While one batch is computed the next one gathers, so under load batches grow by themselves and waiting costs
     nothing.
     """
 
@@ -57,7 +57,7 @@ class Batcher(Generic[Asked, Answered]):
         try:
             await asyncio.sleep(self._seconds)
             while self._waiting:
-                # Who has given up (a timeout, a closed connection) is not answered any more.
+                # Requests that were given up (a timeout, a closed connection) are no longer answered.
                 batch = [(asked, future) for asked, future in self._waiting[:_MOST_AT_ONCE] if not future.done()]
                 del self._waiting[:_MOST_AT_ONCE]
                 try:

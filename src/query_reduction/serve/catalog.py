@@ -16,10 +16,10 @@ __all__ = ["describe", "load_models", "story_tasks"]
 
 
 def load_models(names: Sequence[str]) -> dict[str, StoryModel | DialogModel]:
-    """Load the named models (files, folders of runs, folders of those, ready models); none named: all ready ones."""
+    """Load the named models (files, folders of runs, folders of those, ready models); by default, all ready ones."""
     paths = [path for name in names for path in _expand(name)] or [model.path for model in ready_models()]
     if not paths:
-        raise InputError("no models came with this copy of the package: name one, e.g.  qrn serve runs/qa2-2r")
+        raise InputError("this copy of the package contains no models: name one, e.g.  qrn serve runs/qa2-2r")
     models: dict[str, StoryModel | DialogModel] = {}
     for path in paths:
         name = base = path.parent.name if path.name == MODEL_FILE else path.stem
@@ -62,6 +62,6 @@ def describe(name: str, model: StoryModel | DialogModel) -> dict[str, Any]:
 
 
 def story_tasks(card: Mapping[str, Any]) -> list[int]:
-    """The story tasks a model was tested on, by its card: those it can be told stories of."""
+    """The story tasks a model was tested on, by its card: those for which stories can be generated."""
     tested = card.get("test_errors", {}).get("answer", {})
     return [int(task) for task in tested if str(task).isdecimal() and int(task) in TASKS]

@@ -1,4 +1,4 @@
-"""Conversations: the server keeps none, the client sends what was said so far and hears what comes next."""
+"""Conversations: the server keeps none, the client sends what was said so far and gets what comes next."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Partner:
 
     @staticmethod
     def of(model: DialogModel) -> Partner:
-        """The partner a model makes, with the places it met in training."""
+        """The partner for a model, with the places it saw in training."""
         return Partner(model, KnowledgeBase(model.task.known_rows()))
 
     def places(self) -> list[dict[str, Any]]:
@@ -51,7 +51,7 @@ class Partner:
                     }
                 )
             if len(session.sentences) > most_sentences:
-                raise InputError(f"a conversation may have {most_sentences} sentences; begin a new one")
+                raise InputError(f"a conversation may have {most_sentences} sentences; start a new one")
         turns = [{"text": turn.text, "answer": turn.answer, "after": turn.after} for turn in session.questions]
         return {
             "said": said,
@@ -66,13 +66,13 @@ def _questions(request: ChatRequest) -> list[Question]:
     before = 0
     for turn in request.turns:
         if not before <= turn.after <= len(request.sentences):
-            raise InputError("turns must follow each other and lie inside the conversation")
+            raise InputError("turns must be in order and lie inside the conversation")
         before = turn.after
     return [Question(turn.text, turn.answer, turn.after) for turn in request.turns]
 
 
 def _shares(session: Session) -> list[float]:
-    """How much each sentence so far contributed to the last response; 0 for what came after it was made."""
+    """How much each sentence so far contributed to the last response; 0 for later sentences."""
     trace = session.trace()
     shares = [0.0] * len(session.sentences)
     if trace is not None and trace.skipped + len(trace.sentences) == session.questions[-1].after:

@@ -31,7 +31,7 @@ _HEADERS = [
 
 
 def error_body(code: str, message: str, field: str | None = None) -> dict[str, Any]:
-    """How every error answers: a code for programs, a line for people, and the field it is about."""
+    """The body of every error: a code for programs, a line for people, and the field it is about."""
     return {"error": {"code": code, "message": message} | ({"field": field} if field else {})}
 
 
@@ -39,7 +39,7 @@ class Guard:
     """An ASGI layer around the whole application."""
 
     def __init__(self, app: _App, limits: Limits, hosts: frozenset[str] | None) -> None:
-        """``hosts`` are the names it may be called by: a page elsewhere cannot reach it under a name of its own."""
+        """``hosts`` are the host names it accepts, so that a foreign page cannot reach it under its own name."""
         self._app = app
         self._limits = limits
         self._hosts = hosts
@@ -63,7 +63,7 @@ class Guard:
             if not started:
                 body = json.dumps(error_body(code, message)).encode()
                 kind = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
-                # The rest of a body that was not read must not be taken for the next request.
+                # The rest of an unread body must not be mistaken for the next request.
                 kind.append((b"connection", b"close"))
                 await guarded_send({"type": "http.response.start", "status": status, "headers": kind})
                 await guarded_send({"type": "http.response.body", "body": body})
@@ -97,7 +97,7 @@ class Guard:
 
 
 def _replay(body: bytes, receive: _Receive) -> _Receive:
-    """A receive that gives the body that was read, and then whatever comes after it."""
+    """A receive function that replays the body already read, and then whatever follows."""
     given = False
 
     async def replayed() -> _Message:

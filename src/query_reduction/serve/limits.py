@@ -11,7 +11,7 @@ __all__ = ["Limits"]
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Bounds on a request; more is refused with an error that says which."""
+    """Bounds on a request; anything beyond is rejected with an error that says which."""
 
     body_bytes: int = 512_000
     """Bytes of a request's body."""
@@ -20,9 +20,9 @@ class Limits:
     characters: int = 1000
     """Characters of a sentence or a question."""
     seconds: float = 10.0
-    """Seconds a request may take before it is given up."""
+    """Seconds a request may take before it is abandoned."""
     waiting: int = 1024
-    """Questions that may wait for their turn; further ones are told to come again."""
+    """Questions that may wait for their turn; further ones are asked to retry later."""
 
     def __post_init__(self) -> None:
         for name in ("body_bytes", "sentences", "characters", "seconds", "waiting"):

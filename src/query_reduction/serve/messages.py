@@ -46,13 +46,13 @@ class Question(_Message):
 
 
 class TraceRequest(Question):
-    """A question whose answer is to be explained."""
+    """A question whose answer should be explained."""
 
     vectors: bool = Field(default=False, description="with candidates and reduced queries in full")
 
 
 class StoryRequest(_Message):
-    """A wish for a generated story of the kind a model can read."""
+    """A request for a generated story of the kind a model can read."""
 
     model: str = Field(max_length=200)
     seed: int = Field(ge=0, le=2**53, description="the same number gives the same story")
@@ -67,10 +67,10 @@ class Turn(_Message):
 
 
 class ChatRequest(_Message):
-    """What the user says next; the conversation so far is what the last answer gave (nothing at its start)."""
+    """What the user says next; the conversation so far is that of the last response (empty at the start)."""
 
     model: str = Field(max_length=200)
-    text: str = Field(default="", description="empty is silence: the system may go on")
+    text: str = Field(default="", description="empty means silence: the system may continue")
     sentences: list[str] = Field(default=[])
     turns: list[Turn] = Field(default=[])
 
@@ -88,7 +88,7 @@ class ChatMessage(_Message):
     """What the system says, and the whole conversation, to be sent back with the next request."""
 
     said: list[SaidMessage]
-    advice: list[str] = Field(description="what the user may do now, where the conversation would not go on by itself")
+    advice: list[str] = Field(description="what the user may do now, if the conversation would not continue by itself")
     sentences: list[str]
     turns: list[Turn]
     shares: list[float] = Field(description="how much each sentence contributed to the last response")
@@ -120,11 +120,11 @@ class _Reading(_Message):
     skipped: int = Field(description="readable sentences at the start, further back than the model's memory")
     left_out: list[int] = Field(description="positions, from 0, of the sentences that could not be read")
     read_as: list[tuple[str, str]] = Field(
-        description="names never heard, each with what it was read as", examples=[[("Zoë", "a name like Mary")]]
+        description="unknown names, each with what it was read as", examples=[[("Zoë", "a name like Mary")]]
     )
-    unknown_words: list[str] = Field(description="other words the model never saw in training: they say nothing to it")
-    guess: bool = Field(description="no sentence could be read, so that all were read as they are")
-    notes: list[str] = Field(description="all of this in lines for a person")
+    unknown_words: list[str] = Field(description="other words the model never saw in training: they mean nothing to it")
+    guess: bool = Field(description="no sentence could be read, so all were read as they are")
+    notes: list[str] = Field(description="all of this as lines of text")
 
 
 class AnswerMessage(_Reading):
@@ -137,7 +137,7 @@ class AnswerMessage(_Reading):
 
 
 class ModelInfo(_Message):
-    """A model that can be asked."""
+    """An available model."""
 
     name: str
     title: str
@@ -150,7 +150,7 @@ class ModelInfo(_Message):
 
 
 class ModelList(_Message):
-    """All models that can be asked."""
+    """All available models."""
 
     models: list[ModelInfo]
 
@@ -177,10 +177,10 @@ class LayerMessage(_Message):
 
 
 class TraceMessage(_Reading):
-    """How an answer came about."""
+    """How the model arrived at an answer."""
 
     sentences: list[str] = Field(description="the sentences read: the last ones of a story longer than the memory")
-    positions: list[int] = Field(description="where they stand in the story")
+    positions: list[int] = Field(description="their positions in the story")
     story: list[str] = Field(description="all sentences of the story, those not read included")
     question: str
     answer: str
@@ -193,7 +193,7 @@ class TraceMessage(_Reading):
     so_far: list[list[RankedAnswer]] | None = Field(description="best answers from the last state at a sentence")
     question_in_words: str | None = None
     queries_in_words: list[list[str]] | None = Field(default=None, description="by layer below the last and sentence")
-    so_far_in_words: list[list[str]] | None = Field(default=None, description="the same without what is told later")
+    so_far_in_words: list[list[str]] | None = Field(default=None, description="the same from the sentences so far only")
     queries_trust: list[list[float]] | None = Field(
         default=None, description="how far the words can be trusted, 0 to 1"
     )
@@ -208,6 +208,6 @@ class _Error(_Message):
 
 
 class ErrorMessage(_Message):
-    """What every refused request gets."""
+    """The response to every rejected request."""
 
     error: _Error

@@ -1,4 +1,4 @@
-"""The server process: a socket, uvicorn over it, and a polite end on SIGTERM."""
+"""The server process: a socket, uvicorn on top of it, and a graceful shutdown on SIGTERM."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def serve(
         backlog=_BACKLOG,
         h11_max_incomplete_event_size=64 * 1024,
     )
-    # What is there now stays: looking through all of PyTorch's objects again and again would hold requests up by 0.1 s.
+    # Existing objects are exempt: collecting all of PyTorch's again and again would delay requests by 0.1 s.
     gc.collect()
     gc.freeze()
     shown = f"[{host}]" if ":" in host else host
@@ -62,7 +62,7 @@ def serve(
 
 
 class _Server(uvicorn.Server):
-    """Ends quietly when told to: a wished-for end is no failure, so the signal is not raised again."""
+    """Ends quietly on a signal: a requested end is not a failure, so the signal is not raised again."""
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:

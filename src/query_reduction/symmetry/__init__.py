@@ -1,8 +1,8 @@
-"""Which words may stand for each other, found in training stories alone, and stories told in other words.
+"""Which words are interchangeable, discovered from training stories alone, and stories retold in other words.
 
 ``discover`` finds what may be exchanged without making an answer false: kinds (people, places), forms that go
-together (mouse, mice), and exchanges that are true only together (north and south, with n and s). ``Renamer`` tells
-stories anew; ``read_unknown`` reads names never heard before as known ones.
+together (mouse, mice), and exchanges that are valid only together (north and south, with n and s). ``Renamer`` retells
+stories; ``read_unknown`` reads unknown names as known ones.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Candidates: units that fill the same gaps of the same sentences, and the classes they make up.
 
 Distribution only proposes. Classes name the roles of a sentence ("some unit of this class moved to some unit of that
-one"); whether two units of a class may really stand for each other is for ``evidence`` to say.
+one"); whether two units of a class are really interchangeable is for ``evidence`` to decide.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ __all__ = ["Candidates", "find_candidates", "joined"]
 _CONTEXTS = 3
 _PART_OF_CONTEXTS = 0.3
 _SENTENCES = 5
-"""Sentences and answers a unit must be in to be in a class."""
+"""The number of sentences and answers a unit must occur in to be in a class."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Candidates:
 
     pairs: tuple[tuple[int, int], ...]
     classes: NDArray[np.int64]
-    """By unit; every class has the number of its first unit, so that a unit in no class is its own."""
+    """By unit; a class has the number of its first unit, so a unit in no class is its own class."""
     in_class: frozenset[int]
     """Units whose class has other members."""
 

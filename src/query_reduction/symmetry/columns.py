@@ -1,7 +1,7 @@
 """Columns: one class of words in two forms, some of them alike ("mouse" and "mice", but "sheep" and "sheep").
 
-A word that has the same form in both columns is two units, told apart by where it stands; otherwise nothing could
-tell that "sheep" exchanged with "cat" is "cats" after "afraid of".
+A word that has the same form in both columns is two units, distinguished by context; otherwise nothing could
+show that "sheep" exchanged with "cat" is "cats" after "afraid of".
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from query_reduction.symmetry.units import EDGE, Place, TextKind
 __all__ = ["find_columns"]
 
 _SHARED = 0.5
-"""Two columns are different if they share at most this part of the smaller one's words."""
+"""Two columns are different if they share at most this fraction of the smaller one's words."""
 _NO_UNIT = -1
 
 _Slot = tuple[TextKind, int, int]
 
 
 def find_columns(corpus: Corpus, candidates: Candidates) -> dict[str, dict[Place, int]]:
-    """For every word that belongs to several columns of its class: its column at each place it stands at."""
+    """For every word that belongs to several columns of its class: its column in each context."""
     filled: dict[tuple[int, _Slot], Counter[int]] = defaultdict(Counter)
     places: dict[tuple[int, _Slot], set[tuple[int, Place]]] = defaultdict(set)
     for kind, text in _texts(corpus):
@@ -42,7 +42,7 @@ def find_columns(corpus: Corpus, candidates: Candidates) -> dict[str, dict[Place
         slots_of[slot[0]].append(slot)
     columns: dict[str, dict[Place, int]] = defaultdict(dict)
     for slots in slots_of.values():
-        # The fullest slots first: they are what the first column is made of.
+        # The fullest slots first: they form the first column.
         slots.sort(key=lambda slot: (-len(filled[slot]), slot[1]))
         column_of = _columns([set(filled[slot]) for slot in slots])
         seen: dict[int, set[int]] = defaultdict(set)

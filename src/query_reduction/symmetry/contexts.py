@@ -1,7 +1,7 @@
-"""Contexts: sentences with a gap, and which kinds fill it; by them a name never heard before finds its kind.
+"""Contexts: sentences with a gap, and which kinds fill it; they determine the kind of an unknown name.
 
-A context is written as a text: the units of a sentence, a kind as its number after ``@``, the gap as ``_``. Words never
-begin with either on their own, for ``@`` is no part of a word and a single ``_`` is kept apart by its mark.
+A context is written as a text: the units of a sentence, a kind as its number after ``@``, the gap as ``_``. Neither
+can be a word itself: ``@`` is not part of a word, and a single ``_`` is distinguished by its mark.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ __all__ = ["GAP", "context_of", "find_contexts", "gaps", "kind_numbers"]
 
 GAP = "@_"
 _SEEN = 5
-"""Times a kind must have filled a context."""
+"""How often a kind must have filled a context."""
 _CLEAR = 0.95
-"""Part of the times a context was filled that must be by units of kinds."""
+"""The fraction of a context's fillers that must be units of kinds."""
 _MOST = 200
 
 
@@ -29,7 +29,7 @@ def kind_numbers(columns: Sequence[Sequence[str]]) -> dict[str, int]:
 
 
 def context_of(units: Sequence[str], start: int, end: int, kind: Mapping[str, int], of: TextKind) -> str:
-    """The context of the units from ``start`` to ``end``; sentences and questions have contexts of their own."""
+    """The context of the units from ``start`` to ``end``; sentences and questions have separate contexts."""
     named = [f"@{kind[unit]}" if unit in kind else unit for unit in units]
     return " ".join([f"@{of}", *named[:start], GAP, *named[end:]])
 

@@ -1,7 +1,7 @@
-"""Couplings: exchanges that are false one by one and true together (north and south, with n and s).
+"""Couplings: exchanges that are false individually but true together (north and south, with n and s).
 
-The search starts from a refuted exchange and adds others that take away what speaks against it. Units of one kind move
-as one: what holds for John holds for Daniel, so the men are exchanged with the women, all at once, and he with she.
+The search starts from a refuted exchange and adds others that remove the evidence against it. Units of one kind move
+together: what holds for John holds for Daniel, so the men are exchanged with the women, all at once, and he with she.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def find_couplings(trial: Trial, kinds: Sequence[Sequence[int]], refuted: set[tu
         if any(start in product for product in found):
             continue
         products = _completed(trial, start, factors)
-        # Two ways to complete the same exchange: too little is known to tell which is right.
+        # Two ways to complete the same exchange: there is too little evidence to say which is right.
         if len(products) == 1 and _needs_all(trial, products[0]):
             found[products[0]] = None
     return [

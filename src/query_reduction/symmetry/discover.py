@@ -22,11 +22,11 @@ from query_reduction.symmetry.units import Units, find_phrases, plain
 __all__ = ["discover"]
 
 _ENOUGH = 2000
-"""Questions that are enough to find what there is; of more stories the first are taken."""
+"""This many questions are enough; if there are more stories, only the first are used."""
 
 
 def discover(stories: Sequence[Story], *, seed: int = 0, progress: Callable[[str], None] | None = None) -> Symmetries:
-    """Which units of these stories may stand for each other; the same seed finds the same."""
+    """Which units of these stories are interchangeable; the same seed finds the same."""
     say = progress or (lambda _: None)
     stories = _enough(stories)
     if not stories:
@@ -40,7 +40,7 @@ def discover(stories: Sequence[Story], *, seed: int = 0, progress: Callable[[str
         units = Units(units.phrases, columns)
         corpus = read_corpus(stories, units)
         candidates = find_candidates(corpus)
-    say("counting what stands together")
+    say("counting co-occurrences")
     trial = Trial(corpus, candidates, seed)
     say(f"trying {len(candidates.pairs)} exchanges")
     kinds, refuted = find_kinds(trial)
@@ -87,9 +87,9 @@ def _tables(couplings: Sequence[Coupled], family: dict[str, int]) -> tuple[list[
 
 
 def _table(block: Sequence[Coupled], family: dict[str, int]) -> Table | None:
-    """The rows these couplings exchange, or None where they do something else."""
+    """The rows these couplings exchange, or None if they do something else."""
     if len(block) == 1:
-        return None  # one exchange does not tell which unit of a pair belongs to which of the next
+        return None  # one exchange does not show which unit of a pair belongs to which of the next
     moved_by: dict[str, set[int]] = defaultdict(set)
     for number, coupling in enumerate(block):
         for unit in (unit for pair in coupling for unit in pair):

@@ -2,7 +2,7 @@
 
 Under an exchange that keeps the stories as likely as they are, a feature's excess over its image in one story is as
 likely as the opposite excess, story by story. So the sum of the excesses is compared with sums under random signs: that
-needs no assumption about how features depend on each other, nor how often a story repeats one.
+needs no assumption about how features depend on each other, or how often a story repeats one.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from query_reduction.symmetry.table import Differences, Table, differences, rena
 __all__ = ["Evidence", "Verdict"]
 
 _REFUTED = 0.002
-"""Chance below which an exchange is refuted; up to ten numbers are looked at."""
+"""The p-value below which an exchange is refuted; up to ten statistics are tested."""
 _DRAWS = 2000
 _FEW_DRAWS = 250
 _CERTAIN = 1e-4
@@ -28,15 +28,15 @@ _ROUNDING = 1 - 1e-5
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What the features say of an exchange."""
+    """What the features say about an exchange."""
 
     refuted: bool
     largest: float
     """The largest deviation of a feature, in standard deviations."""
     excess: float
-    """Sum of the squares by which deviations exceed three: what a further exchange would have to take away."""
+    """Sum of the squares by which deviations exceed three: what a further exchange would have to remove."""
     features: int
-    """How many features had a say."""
+    """The number of features considered."""
 
 
 class Evidence:
@@ -48,7 +48,7 @@ class Evidence:
         self._signs: NDArray[np.float32] = (signs * 2 - 1).astype(np.float32)
 
     def of_exchange(self, renaming: NDArray[np.int64], *, quick: bool = False) -> Verdict:
-        """The verdict on a renaming that is its own inverse; ``quick`` leaves the draws out."""
+        """The verdict on a renaming that is its own inverse; ``quick`` skips the random draws."""
         return self._judge(renamed_differences(self._table, renaming), quick)
 
     def of_change(self, changed: Table, original: Table) -> Verdict:

@@ -1,8 +1,8 @@
-"""Features of stories: which units stand in which roles together, counted story by story.
+"""Features of stories: which units occur in which roles together, counted per story.
 
 A feature is a *structure* (roles without names) with up to four units in it. Structures see which units are the same,
 never which they are, so a renaming moves a feature to another of the same structure: if renamed stories are as likely
-as the stories themselves, the two are as frequent.
+as the stories themselves, the two are equally frequent.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from query_reduction.symmetry.table import Table, make_table
 __all__ = ["Extractor"]
 
 _RECENT = 20
-"""Sentences before a question that are looked at even if they share nothing with it."""
+"""The number of sentences before a question that are considered even if they share nothing with it."""
 
 Arguments = ParamSpec("Arguments")
 
@@ -101,7 +101,7 @@ class Extractor:
     ) -> None:
         """From the question's unit to its last sentence, and to any that shares nothing with that one.
 
-        Two words may mean the same thing ("mouse", "mice"): what they share is not to be seen in the words.
+        Two words may mean the same thing ("mouse", "mice"): the words themselves do not show what they share.
         """
         others = near.position.keys() - {unit}
         for text in recent:

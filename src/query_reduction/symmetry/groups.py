@@ -1,4 +1,4 @@
-"""Groups of renamings: what can be reached by doing exchanges one after the other."""
+"""Groups of renamings: everything that can be reached by composing exchanges."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ _LARGEST = 1024
 
 
 def product(first: Mapping[str, str], second: Mapping[str, str]) -> Mapped:
-    """One renaming after another; units that come back to themselves are left out."""
+    """One renaming after another; units mapped to themselves are omitted."""
     names = {*first, *second}
     made = {name: second.get(first.get(name, name), first.get(name, name)) for name in sorted(names)}
     return {name: other for name, other in made.items() if name != other}
 
 
 def blocks(couplings: Iterable[tuple[tuple[str, str], ...]]) -> list[list[tuple[tuple[str, str], ...]]]:
-    """Couplings that touch the same units, directly or by way of others: blocks are independent of each other."""
+    """Couplings that touch the same units, directly or indirectly: blocks are independent of each other."""
     found: list[tuple[set[str], list[tuple[tuple[str, str], ...]]]] = []
     for coupling in couplings:
         units = {unit for pair in coupling for unit in pair}
@@ -38,7 +38,7 @@ def blocks(couplings: Iterable[tuple[tuple[str, str], ...]]) -> list[list[tuple[
 
 
 def elements(couplings: Sequence[tuple[tuple[str, str], ...]]) -> list[Mapped] | None:
-    """All renamings the couplings generate, the one that changes nothing first; None if they are too many."""
+    """All renamings the couplings generate, the one that changes nothing first; None if there are too many."""
     generators = [{unit: other for pair in coupling for unit, other in (pair, pair[::-1])} for coupling in couplings]
     known: dict[frozenset[tuple[str, str]], Mapped] = {frozenset(): {}}
     new: list[Mapped] = [{}]

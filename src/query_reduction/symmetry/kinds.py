@@ -1,7 +1,7 @@
 """Kinds: units that may be permuted freely, because no exchange of two of them is refuted.
 
-That nothing refutes an exchange says little where little could. So both units must be frequent, and a control must
-fail: the same two exchanged in questions and answers only, which makes answers false, has to be refuted clearly.
+That nothing refutes an exchange means little if the evidence is thin. So both units must be frequent, and a control
+must fail: the same two exchanged in questions and answers only, which makes answers false, has to be refuted clearly.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ __all__ = ["Presence", "Trial", "find_kinds", "presence_of"]
 
 _STORIES = 25
 _STORIES_ONE_SIDED = 40
-"""Where a unit is in sentences only, or in questions only, no control is possible: it must be more frequent."""
+"""If a unit occurs only in sentences, or only in questions, no control is possible: it must be more frequent."""
 _STORIES_OTHER_FORMS = 90
-"""Still more, where the same names may have other forms in questions."""
+"""Even more frequent, if the same names may have other forms in questions."""
 _CONTROL = 4.0
 _PAIRINGS = 7
 _LINKED = 0.66
-"""Part of the pairs between two groups that must be accepted for the groups to become one."""
+"""The fraction of pairs between two groups that must be accepted for the groups to be merged."""
 
 
 @dataclass(frozen=True)
 class Presence:
-    """In which stories each unit is: unit by story."""
+    """In which stories each unit occurs: unit by story."""
 
     told: NDArray[np.bool_]
     asked: NDArray[np.bool_]
@@ -43,13 +43,13 @@ class Presence:
 
     @cached_property
     def stories(self) -> NDArray[np.int64]:
-        """How many stories each unit is in."""
+        """The number of stories each unit occurs in."""
         present: NDArray[np.int64] = np.count_nonzero(self.told | self.asked | self.answered, axis=1)
         return present
 
 
 def presence_of(corpus: Corpus) -> Presence:
-    """Look up where every unit is."""
+    """Find where every unit occurs."""
     shape = (len(corpus.names), len(corpus.stories))
     told, asked, answered = np.zeros(shape, bool), np.zeros(shape, bool), np.zeros(shape, bool)
     for number, story in enumerate(corpus.stories):
@@ -83,7 +83,7 @@ class Trial:
         """Whether there is enough to tell if these two may be exchanged alone."""
         presence, pair = self.presence, [one, other]
         if not self.frequent[pair].all() or not (presence.told | presence.asked)[pair].any():
-            return False  # what is only ever an answer has its meaning from elsewhere
+            return False  # a unit that is only ever an answer gets its meaning from elsewhere
         sides = self._sides[pair]
         if sides.all():
             return True
@@ -92,12 +92,12 @@ class Trial:
 
     @cached_property
     def _sides(self) -> NDArray[np.bool_]:
-        """Unit by side: whether it is told, and whether it is asked for or answered."""
+        """Unit by side: whether it occurs in sentences, and whether in questions or answers."""
         presence = self.presence
         return np.stack([presence.told.any(axis=1), (presence.asked | presence.answered).any(axis=1)], axis=1)
 
     def _has_other_forms(self, unit: int, sides: NDArray[np.bool_]) -> bool:
-        """Whether there are as many units on the other side only: they may be the same names in other forms."""
+        """Whether as many units occur only on the other side: they may be the same names in other forms."""
         classes = self.candidates.classes
         missing = 0 if not sides[:, 0].any() else 1
         members = sorted(self.candidates.in_class)
@@ -145,7 +145,7 @@ def find_kinds(trial: Trial) -> tuple[list[list[int]], set[tuple[int, int]]]:
 
 
 def _controlled(trial: Trial, group: list[int], accepted: set[tuple[int, int]]) -> list[list[int]]:
-    """The group if the controls of its units fail, each with the next; otherwise what all controls leave of it."""
+    """The group if the controls of its units fail, each with the next; otherwise the units that pass all controls."""
     ring = zip(group, [*group[1:], group[0]], strict=True) if len(group) > 2 else [tuple(group)]
     if all(trial.control_fails(one, other) for one, other in ring):
         return [group]
@@ -156,7 +156,7 @@ def _controlled(trial: Trial, group: list[int], accepted: set[tuple[int, int]]) 
 def _stands_together(trial: Trial, group: Sequence[int]) -> bool:
     """Whether nothing speaks against exchanging all units of a group, pair by pair, at once.
 
-    What is too weak to be seen in one pair adds up.
+    Effects too weak to be seen in one pair add up.
     """
     tried, against = 0, 0
     for shift in range(1, min(len(group), _PAIRINGS + 1)):

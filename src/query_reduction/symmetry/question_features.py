@@ -12,7 +12,7 @@ __all__ = ["LEVELS", "PREVIOUS", "asked", "beside", "bridge", "hops", "told"]
 
 LEVELS = (0, 1)
 PREVIOUS = 1
-"""Of the sentences that share a unit with a question the last and the one before it are looked at closely."""
+"""Of the sentences that share a unit with a question the last and the one before it are examined closely."""
 _NOWHERE = -1
 
 
@@ -32,7 +32,7 @@ def asked(names: Keys, question: Text, answer: Encoded) -> list[int]:
 
 
 def told(names: Keys, text: Text, question: Text, answer: Encoded, shared: int, age: int) -> list[int]:
-    """A sentence told before a question that shares a unit with it."""
+    """A sentence before a question that shares a unit with it."""
     keys = []
     answered = tuple([text.position.get(unit, _NOWHERE) for unit in answer])
     for level in LEVELS if age <= PREVIOUS else (1,):
@@ -69,7 +69,7 @@ def told(names: Keys, text: Text, question: Text, answer: Encoded, shared: int, 
 def beside(names: Keys, text: Text, question: Text, answer: Encoded, last: Sequence[int]) -> list[int]:
     """Any sentence and a question after it, whether they share a unit or not.
 
-    Closest is looked at what was told last of a unit: words may be written in another way in questions.
+    The last sentence about a unit is examined most closely: words may be written differently in questions.
     """
     keys = []
     level = 1

@@ -1,7 +1,7 @@
 """Renamings: units exchanged throughout a story, its questions and their answers.
 
-``Sentences`` takes every distinct text apart once; a renamed story is then little more than joining strings, cheap
-enough to tell every story anew in every epoch of training.
+``Sentences`` splits every distinct text once; renaming a story is then little more than joining strings, cheap enough
+to retell every story in every epoch of training.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from query_reduction.symmetry.units import TextKind, Units, plain
 __all__ = ["Renaming", "Sentences"]
 
 _WORD = re.compile(r"\w+")
-"""As ``split_words`` has it; here the places of the words are needed as well."""
+"""As in ``split_words``; here the positions of the words are needed as well."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Apart:
-    """A text taken apart: all its pieces in order, and which of them are units."""
+    """A text split into pieces: all of them in order, and which of them are units."""
 
     pieces: tuple[str, ...]
     units: tuple[tuple[int, str], ...]
 
 
 class Sentences:
-    """Texts taken apart into units, each once, and how each unit is written."""
+    """Texts split into units, each once, and how each unit is written."""
 
     def __init__(self, units: Units, stories: Iterable[Story] = (), written: Mapping[str, str] | None = None) -> None:
         self.units = units
@@ -66,7 +66,7 @@ class Sentences:
         return text if pieces is None else "".join(pieces)
 
     def written(self, unit: str) -> str:
-        """How the texts write a unit where no sentence begins with it, as far as they show it."""
+        """How the texts write a unit that does not begin a sentence, as far as they show it."""
         words = plain(unit)
         return self._written.get(words) or self._first.get(words, words)
 
@@ -93,7 +93,7 @@ class Sentences:
         return _Apart(tuple(pieces), tuple(units))
 
     def _write(self, unit: str, instead_of: str) -> str:
-        """The unit as it is written in the stories, with a capital where the other has one, and none where not."""
+        """The unit as it is written in the stories, capitalised if and only if the other is."""
         words = plain(unit)
         if instead_of == instead_of.lower():
             return words
@@ -133,11 +133,11 @@ class Renaming:
         )
 
     def inverse(self) -> Renaming:
-        """The renaming that takes this one back."""
+        """The inverse renaming."""
         return Renaming({new: old for old, new in self.mapping.items()}, self.sentences)
 
     def word_numbers(self, vocabulary: Vocabulary) -> NDArray[np.int64] | None:
-        """The new number of every word number, or None where words alone do not say it.
+        """The new number of every word number, or None if words alone do not determine it.
 
         None if the renaming moves names of several words or words in columns, or words that are part of such names,
         or if a word has no counterpart in the vocabulary; stories are then renamed as text.

@@ -1,7 +1,7 @@
 """Roles: what a unit is in a sentence, and the numbers of features.
 
 Roles are named at two levels, by whole sentence patterns and by the classes in a sentence alone; the second pools what
-the first tells apart.
+the first distinguishes.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ __all__ = ["Group", "Keys", "Text"]
 
 
 class Group(IntEnum):
-    """What a feature tells of; what speaks against an exchange is often in one group only."""
+    """What a feature is about; evidence against an exchange is often in one group only."""
 
     FIRST = 0
     ALONE = 1
@@ -40,7 +40,7 @@ class Text:
         self.units = units
         self.roles = roles
         self.position = {unit: number for number, unit in reversed(list(enumerate(units)))}
-        """Where each unit stands first."""
+        """The first position of each unit."""
 
 
 class Keys:

@@ -1,4 +1,4 @@
-"""Symmetries as JSON, as model files keep them: small, and checked when read, for files come from anywhere."""
+"""Symmetries as JSON, as model files keep them: small, and checked when read, since files may come from anywhere."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from query_reduction.symmetry.units import Place, TextKind, Units, plain
 __all__ = ["from_json", "to_json"]
 
 _MOST = 20_000
-"""Entries of any list."""
+"""Maximum number of entries in any list."""
 _LONGEST = 2_000
-"""Letters of any text."""
+"""Maximum number of letters in any text."""
 _KINDS: dict[str, TextKind] = {"sentence": "sentence", "question": "question", "answer": "answer"}
 
 T = TypeVar("T")
@@ -38,7 +38,7 @@ def to_json(symmetries: Symmetries) -> dict[str, object]:
 
 
 def from_json(data: object) -> Symmetries:
-    """Read what ``to_json`` wrote; anything else is refused with a line that says what is wrong."""
+    """Read what ``to_json`` wrote; anything else is rejected with a line that says what is wrong."""
     fields = _mapping(data, "symmetries")
     expected = {"kinds", "tables", "couplings", "phrases", "columns", "contexts", "written"}
     if set(fields) != expected:
@@ -69,7 +69,7 @@ def from_json(data: object) -> Symmetries:
 
 
 def _check(symmetries: Symmetries) -> None:
-    """Whether every renaming drawn is one: each unit once in each part, and all rows of a table as long."""
+    """Check that every renaming drawn is valid: each unit once in each part, all rows of a table equally long."""
     free = [unit for kind in symmetries.kinds for unit in kind]
     free += [unit for table in symmetries.tables for row in table for unit in row]
     if len(set(free)) < len(free):

@@ -1,4 +1,4 @@
-"""What was found: which units may stand for each other, to be stored, described and drawn from."""
+"""What was found: which units are interchangeable, to be stored, described and sampled from."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from query_reduction.symmetry.units import Units, plain
 __all__ = ["Coupled", "Kind", "Renamer", "Symmetries", "Table"]
 
 Kind = tuple[str, ...]
-"""Units any permutation of which is true."""
+"""Units that may be permuted freely."""
 Table = tuple[tuple[str, ...], ...]
-"""Rows of units any permutation of which is true: what stands in a row moves together (mouse, mice)."""
+"""Rows of units that may be permuted freely: the units of a row move together (mouse, mice)."""
 Coupled = tuple[tuple[str, str], ...]
-"""Pairs of units that are exchanged all at once, or not at all."""
+"""Pairs of units that are exchanged all together or not at all."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Symmetries:
         return bool(self.kinds or self.tables or self.couplings)
 
     def kind_of(self, unit: str) -> Kind | None:
-        """The units this one may be exchanged with freely, itself included; of a table, those of its column."""
+        """The units this one may be exchanged with freely, itself included; for a table, those of its column."""
         for kind in self.columns:
             if unit in kind:
                 return kind
@@ -68,7 +68,7 @@ class Symmetries:
         return [elements(block) for block in self._blocks]
 
     def sample_mapping(self, rng: random.Random) -> dict[str, str]:
-        """What each unit becomes in a renaming drawn at random; every renaming is as likely."""
+        """What each unit becomes in a renaming drawn at random; all renamings are equally likely."""
         mapping: dict[str, str] = {}
         for kind in self.kinds:
             mapping.update(zip(kind, rng.sample(kind, len(kind)), strict=True))
@@ -79,7 +79,7 @@ class Symmetries:
             if known is not None:
                 drawn = known[rng.randrange(len(known))]
             else:
-                # Too large a group to list: a long product of its generators comes near enough.
+                # The group is too large to list: a long product of its generators comes close enough.
                 drawn = {}
                 for _ in range(8 * len(block)):
                     if rng.random() < 0.5:
@@ -88,7 +88,7 @@ class Symmetries:
         return {unit: other for unit, other in mapping.items() if unit != other}
 
     def sample(self, rng: random.Random, sentences: Sentences | None = None) -> Renaming:
-        """A renaming drawn at random; ``sentences`` are texts already taken apart, as a ``Renamer`` keeps them."""
+        """A renaming drawn at random; ``sentences`` are texts already split, as a ``Renamer`` keeps them."""
         return Renaming(self.sample_mapping(rng), sentences or Sentences(self.units, written=self.written))
 
     def as_json(self) -> dict[str, object]:
@@ -99,21 +99,21 @@ class Symmetries:
 
     @staticmethod
     def from_json(data: object) -> Symmetries:
-        """Read what ``as_json`` gave; an ``InputError`` says what is wrong with anything else."""
+        """The inverse of ``as_json``; an ``InputError`` says what is wrong with anything else."""
         from query_reduction.symmetry.storage import from_json  # which itself needs this class
 
         return from_json(data)
 
     def describe(self) -> list[str]:
-        """What was found, in lines for a person."""
-        lines = [f"these may stand for each other: {', '.join(map(self._write, kind))}" for kind in self.kinds]
+        """What was found, as lines of text."""
+        lines = [f"interchangeable: {', '.join(map(self._write, kind))}" for kind in self.kinds]
         for table in self.tables:
             rows = ", ".join("/".join(dict.fromkeys(map(self._write, row))) for row in table)
-            lines.append(f"these may stand for each other, in all their forms: {rows}")
+            lines.append(f"interchangeable, in all their forms: {rows}")
         for coupling in self.couplings:
             first, *rest = [f"{self._write(one)} and {self._write(other)}" for one, other in coupling]
             together = f", together with {', '.join(rest)}" if rest else ""
-            lines.append(f"these may be exchanged: {first}{together}")
+            lines.append(f"may be exchanged: {first}{together}")
         return lines
 
     def _write(self, unit: str) -> str:
@@ -125,7 +125,7 @@ def _exchange(coupling: Coupled) -> Mapped:
 
 
 class Renamer:
-    """Tells stories in other words, each time in words drawn anew."""
+    """Retells stories in other words, drawn anew each time."""
 
     def __init__(self, symmetries: Symmetries, stories: Iterable[Story] = ()) -> None:
         self.symmetries = symmetries
@@ -136,5 +136,5 @@ class Renamer:
         return self.symmetries.sample(rng, self.sentences)
 
     def stories(self, stories: Sequence[Story], rng: random.Random) -> list[Story]:
-        """Every story in a renaming of its own."""
+        """Every story with its own renaming."""
         return [self.draw(rng).story(story) for story in stories]

@@ -1,4 +1,4 @@
-"""How often each feature is in each story, kept sparsely, and what a renaming does to the features."""
+"""How often each feature occurs in each story, stored sparsely, and what a renaming does to the features."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from numpy.typing import NDArray
 __all__ = ["PLACES", "Differences", "Table", "differences", "make_table", "renamed_differences"]
 
 PLACES = 4
-"""Units a feature has at most."""
+"""Maximum number of units in a feature."""
 _SEEN = 16
-"""Occurrences a feature and its image must have together; asking it of one of them alone would be biased."""
+"""Occurrences a feature and its image must have together; requiring it of one of them alone would introduce bias."""
 
 Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class Differences:
-    """How much more often features are in stories than their images are."""
+    """How much more often features occur in stories than their images."""
 
     excess: NDArray[np.float32]
     """Feature by story."""
@@ -35,7 +35,7 @@ class Table:
     keys: Ints
     """Of each feature, ascending."""
     units: Ints
-    """Feature by place: the units in it, -1 where there is none."""
+    """Feature by place: the units in it, -1 if there is none."""
     totals: Ints
     starts: Ints
     story: Ints
@@ -66,7 +66,7 @@ def make_table(counted: Sequence[tuple[int, Ints, Ints]], stories: int, base: in
 
 
 def renamed_differences(table: Table, renaming: Ints) -> Differences:
-    """For every feature that an exchange of units moves: its counts less those of its image, story by story."""
+    """For every feature that an exchange of units moves: its counts minus those of its image, story by story."""
     moves = renaming != np.arange(len(renaming))
     extended = np.append(moves, False)  # for "no unit", which is -1
     affected = np.flatnonzero((table.totals * 2 >= _SEEN) & extended[table.units].any(axis=1))
@@ -87,7 +87,7 @@ def renamed_differences(table: Table, renaming: Ints) -> Differences:
 
 
 def differences(one: Table, other: Table) -> Differences:
-    """The same features counted in two tables of the same stories: the first's counts less the second's."""
+    """The same features counted in two tables of the same stories: the first's counts minus the second's."""
     keys = np.union1d(one.keys, other.keys)
     left, right = _positions(one, keys), _positions(other, keys)
     totals = np.where(left >= 0, one.totals[left], 0) + np.where(right >= 0, other.totals[right], 0)
@@ -98,7 +98,7 @@ def differences(one: Table, other: Table) -> Differences:
 
 
 def _positions(table: Table, keys: Ints) -> Ints:
-    """Where the keys stand in the table, -1 for those that do not."""
+    """The positions of the keys in the table, -1 for those not in it."""
     if not len(table.keys):
         return np.full(len(keys), -1, np.int64)
     places = np.minimum(np.searchsorted(table.keys, keys), len(table.keys) - 1)

@@ -1,9 +1,9 @@
-"""Truth only: kinds whose units are not told of equally often, or too seldom to say, but are equally true.
+"""Truth only: kinds whose units are not equally frequent, or too rare to say, but equally true.
 
-The other evidence asks that renamed stories be as likely; it refuses a chocolate for a chest, since no chocolate ever
-holds anything. Here only the answer counts. Suppose all units of a class may stand for each other: then questions whose
+The other evidence asks that renamed stories be as likely; it rejects a chocolate for a chest, since no chocolate ever
+holds anything. Here only the answer matters. Suppose all units of a class are interchangeable: then questions whose
 units are linked by the same facts, whatever the names, have the same answer. A chain of facts that had one answer in
-all other stories foretells it; if nearly every answer is foretold and hardly any contradicted, the units are of one
+all other stories predicts it; if nearly every answer is predicted and hardly any contradicted, the units are of one
 kind.
 """
 
@@ -23,9 +23,9 @@ _FORETOLD = 0.95
 _FORETOLD_OF_EACH = 0.9
 _CONTRADICTED = 0.005
 _QUESTIONS = 40
-"""Questions every unit must be in."""
+"""The number of questions every unit must occur in."""
 _COMMONPLACE = 0.8
-"""Where so many questions have the same answer, to foretell it proves nothing."""
+"""If this share of questions has the same answer, predicting it proves nothing."""
 _STORIES = 3
 """Other stories in which a chain of facts must have had the same answer, and no other."""
 _CHAIN = 3
@@ -38,7 +38,7 @@ _Key = tuple[tuple[_Name, ...], ...]
 
 
 def join_by_truth(trial: Trial, kinds: Sequence[Sequence[int]], couplings: Sequence[Coupling]) -> list[list[int]]:
-    """The kinds, with those of a class joined where the answers say so."""
+    """The kinds, with those of a class merged where the answers support it."""
     coupled = {unit for coupling in couplings for pair in coupling for unit in pair}
     presence = trial.presence
     joined = [list(kind) for kind in kinds]
@@ -49,13 +49,13 @@ def join_by_truth(trial: Trial, kinds: Sequence[Sequence[int]], couplings: Seque
         if len(asked_of) < 3 or already or coupled & set(asked_of):
             continue
         apart = [kind for kind in joined if not set(kind) & set(asked_of)]
-        if _foretold(trial.corpus, frozenset(asked_of), _Names([*apart, asked_of], couplings)):
+        if _predicted(trial.corpus, frozenset(asked_of), _Names([*apart, asked_of], couplings)):
             joined = [*apart, asked_of]
     return joined
 
 
-def _foretold(corpus: Corpus, units: frozenset[int], names: _Names) -> bool:
-    """Whether other stories foretell the answers to questions about these units."""
+def _predicted(corpus: Corpus, units: frozenset[int], names: _Names) -> bool:
+    """Whether other stories predict the answers to questions about these units."""
     seen: dict[_Key, dict[_Key, set[int]]] = defaultdict(lambda: defaultdict(set))
     asked: list[tuple[int, frozenset[int], list[tuple[_Key, _Key]]]] = []
     for number, story in enumerate(corpus.stories):
@@ -70,13 +70,13 @@ def _foretold(corpus: Corpus, units: frozenset[int], names: _Names) -> bool:
     wrong: Counter[int] = Counter()
     for number, about, known in asked:
         total.update(about)
-        # The chain told most often elsewhere decides: one that says nothing may by chance have had one answer.
+        # The chain most frequent elsewhere decides: an irrelevant one may have had a single answer by chance.
         support, agrees = 0, False
         for key, answer in known:
             elsewhere = {given: len(stories - {number}) for given, stories in seen[key].items()}
-            foretold = [given for given, count in elsewhere.items() if count]
-            if len(foretold) == 1 and elsewhere[foretold[0]] > support:
-                support, agrees = elsewhere[foretold[0]], foretold[0] == answer
+            predicted = [given for given, count in elsewhere.items() if count]
+            if len(predicted) == 1 and elsewhere[predicted[0]] > support:
+                support, agrees = elsewhere[predicted[0]], predicted[0] == answer
         if support >= _STORIES:
             (right if agrees else wrong).update(about)
     return (
@@ -105,7 +105,7 @@ def _chains(story: Told, question: Asked, units: frozenset[int]) -> Iterator[tup
         for one, other in permutations(units.intersection(sentence), 2):
             facts[one].append((other, sentence))
     waiting: list[tuple[tuple[int, ...], tuple[Encoded, ...]]] = [((about[0],), ())]
-    for units_met, chain in waiting:  # grows while it is gone through: short chains come first
+    for units_met, chain in waiting:  # grows during iteration: short chains come first
         for unit, fact in facts[units_met[-1]]:
             if unit == about[1]:
                 yield (*chain, fact)
@@ -114,7 +114,7 @@ def _chains(story: Told, question: Asked, units: frozenset[int]) -> Iterator[tup
 
 
 class _Names:
-    """Names that say of a unit only what its kind is, and which units of a text are the same."""
+    """Names that reveal only the kind of a unit, and which units of a text are the same."""
 
     def __init__(self, kinds: Sequence[Sequence[int]], couplings: Sequence[Coupling]) -> None:
         self._kind = {unit: number for number, kind in enumerate(kinds) for unit in kind}

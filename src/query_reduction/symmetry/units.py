@@ -1,7 +1,7 @@
-"""Units: the words of stories, and names of several words ("box of chocolates") that stand as one.
+"""Units: the words of stories, and names of several words ("box of chocolates") treated as one.
 
 Units are lower case; their words are joined by one space. A word whose form serves two columns of a kind ("sheep": one
-of them, or many) is two units there, told apart by its neighbours; the second carries a mark after its name.
+of them, or many) is two units there, distinguished by its neighbours; the second carries a mark after its name.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ COLUMN_MARK = "#"
 
 TextKind = Literal["sentence", "question", "answer"]
 Place = tuple[TextKind, str, str]
-"""Where a unit stands: in a sentence, question or answer, and the units to its left and right."""
+"""The context of a unit: in a sentence, question or answer, and the units to its left and right."""
 
 _LONGEST = 4
 _CONTEXTS = 3
-"""Contexts in which a phrase must alternate with something of another length."""
+"""The number of contexts in which a phrase must alternate with something of another length."""
 _BOUND = 0.98
-"""Part of a word's occurrences that must lie inside a phrase for the phrase to be its home."""
+"""The fraction of a word's occurrences that must lie inside a phrase for the phrase to be its home."""
 
 
 def words_of(text: str) -> tuple[str, ...]:
     """The words of a text, in lower case."""
-    # Word by word: a few letters become two in lower case, and must not become another word.
+    # Word by word: a few letters become two in lower case, which must not create another word.
     return tuple([word.lower() for word in split_words(text, "words")])
 
 
@@ -50,7 +50,7 @@ class Units:
     phrases: frozenset[tuple[str, ...]] = frozenset()
     """The names of several words."""
     columns: Mapping[str, Mapping[Place, int]] = field(default_factory=dict)
-    """For each word that is several units: which of them it is at which place."""
+    """For each word that is several units: which of them it is in which context."""
 
     def __post_init__(self) -> None:
         by_first: dict[str, list[tuple[str, ...]]] = defaultdict(list)
@@ -94,7 +94,7 @@ class Units:
             if places:
                 left = units[position - 1] if position else EDGE
                 right = units[position + 1] if position + 1 < len(units) else EDGE
-                # A place never seen in training is read as the first column.
+                # A context never seen in training is read as the first column.
                 column = places.get((kind, left, right), 0)
                 unit = f"{unit}{COLUMN_MARK}{column + 1}" if column else unit
             marked.append(unit)
@@ -133,7 +133,7 @@ def _flat(filler: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _homes(texts: set[tuple[str, ...]], length: int, taken: set[str]) -> set[tuple[str, ...]]:
-    """Phrases of so many units that are the home of one of these, and alternate with fillers of other lengths."""
+    """Phrases of this many units that are the home of one of these, and alternate with fillers of other lengths."""
     contexts: Counter[tuple[str, ...]] = Counter()
     for filled in _fillers(texts).values():
         for filler in filled:
@@ -157,7 +157,7 @@ def _homes(texts: set[tuple[str, ...]], length: int, taken: set[str]) -> set[tup
 
 
 def _companions(texts: set[tuple[str, ...]], taken: set[str]) -> set[tuple[str, ...]]:
-    """Phrases made of words used elsewhere too ("red square", "red sphere"), known by the company they keep.
+    """Phrases made of words used elsewhere too ("red square", "red sphere"), recognised by their contexts.
 
     Each fills gaps that phrases already found and single words fill as well, sharing no word with them.
     """
@@ -182,7 +182,7 @@ def _companions(texts: set[tuple[str, ...]], taken: set[str]) -> set[tuple[str, 
 def _fillers(
     texts: Iterable[tuple[str, ...]],
 ) -> dict[tuple[tuple[str, ...], tuple[str, ...]], set[tuple[str, ...]]]:
-    """What fills each gap of one to four units; gaps that only one thing fills are left out."""
+    """What fills each gap of one to four units; gaps with only one filler are omitted."""
     fillers: dict[tuple[tuple[str, ...], tuple[str, ...]], set[tuple[str, ...]]] = defaultdict(set)
     for text in texts:
         for start in range(len(text)):
@@ -192,7 +192,7 @@ def _fillers(
 
 
 def _bound_runs(texts: set[tuple[str, ...]], taken: set[str]) -> set[tuple[str, ...]]:
-    """Words that are never seen but one after the other ("los angeles"), where there are several such names."""
+    """Words that only ever occur one after the other ("los angeles"), if there are several such names."""
     after: dict[str, set[str]] = defaultdict(set)
     before: dict[str, set[str]] = defaultdict(set)
     for words in texts:

@@ -1,4 +1,4 @@
-"""Names never heard before: read as known names of their kind that the story does not use, and named back after.
+"""Unknown names: read as known names of their kind that the story does not use, and translated back afterwards.
 
 "Zelda went to the attic. Where is Zelda?" is as good as "Mary went to the kitchen. Where is Mary?" if Mary and the
 kitchen are not in the story: the network answers with the kitchen, and the kitchen is the attic.
@@ -24,7 +24,7 @@ _SOME_KIND = re.compile(r"@\d+")
 _OTHER = "@?"
 """Another unknown name in the same sentence: it may be of any kind."""
 _TEXTS_KEPT = 20_000
-"""Texts taken apart that are remembered: stories repeat sentences, and questions repeat stories."""
+"""The number of split texts that are cached: stories repeat sentences, and questions repeat stories."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class KnownReading:
     sentences: tuple[str, ...]
     question: str
     names: Mapping[str, str]
-    """What each known name that was put in stands for."""
+    """What each substituted known name stands for."""
     unplaced: tuple[str, ...]
     """Unknown words that fit no kind, or one whose names are all taken; they are left as they are."""
     crowded: tuple[str, ...] = field(default=())
@@ -46,7 +46,7 @@ class KnownReading:
         return ",".join([self.names.get(part.strip().lower(), part) for part in parts])
 
     def in_known_names(self, answer: str) -> str:
-        """The other way round: an answer in the story's names with those that were put in."""
+        """The reverse: an answer in the story's names with the substituted ones."""
         known = {compose(name).lower(): unit for unit, name in self.names.items()}
         return ",".join([known.get(compose(part).strip().lower(), part) for part in answer.split(",")])
 
@@ -59,12 +59,12 @@ class _Run:
     start: int
     end: int
     kinds: frozenset[int] = frozenset()
-    """The kinds that could stand there; none if no sentence of this form is known."""
+    """The kinds that could occur there; none if no sentence of this form is known."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Apart:
-    """A text taken apart."""
+    """A text split into words."""
 
     text: str
     units: tuple[str, ...]
@@ -72,7 +72,7 @@ class _Apart:
 
 
 class NameReader:
-    """Reads unknown names by what was found out about known ones."""
+    """Reads unknown names using what was learned about known ones."""
 
     def __init__(self, symmetries: Symmetries, known_words: Collection[str]) -> None:
         self.symmetries = symmetries
@@ -99,13 +99,13 @@ class NameReader:
             for run in reversed(apart.runs):
                 written[run.name] = apart.text[run.start : run.end]
                 fits = fitting.setdefault(run.name, None)
-                # A sentence of a form never seen says nothing about what its words are.
+                # A sentence of an unknown form says nothing about its words.
                 if run.kinds:
                     fitting[run.name] = run.kinds if fits is None else fits & run.kinds
         chosen: dict[str, str] = {}
         crowded = []
         for name, fits in fitting.items():
-            # Of a table (mouse, mice) one form does not tell the others, so only plain kinds lend their names.
+            # In a table (mouse, mice) one form does not determine the others, so only plain kinds provide names.
             if fits is None or len(fits) != 1 or min(fits) >= len(self.symmetries.kinds):
                 continue
             free = next((unit for unit in self.symmetries.kinds[min(fits)] if unit not in used), None)

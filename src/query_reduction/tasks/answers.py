@@ -19,7 +19,7 @@ __all__ = ["Evaluation", "error_by_kind", "error_by_task", "evaluate", "percent_
 
 _BATCH = 256
 _KINDS = 12
-"""Kinds of questions that are told apart."""
+"""The maximum number of question kinds reported separately."""
 _OTHERS = "(others)"
 
 
@@ -28,7 +28,7 @@ class Evaluation:
     """Results of a stack on a set of questions."""
 
     loss: NDArray[np.float64]
-    """Mean cross entropy of each restart, over the questions whose answer it could give."""
+    """Mean cross-entropy of each restart, over the questions whose answer it could give."""
     correct: NDArray[np.bool_]
     """restart x question."""
 
@@ -74,7 +74,7 @@ def error_by_task(questions: EncodedQuestions, correct: NDArray[np.bool_]) -> di
 
 
 def error_by_kind(given: Iterable[Given]) -> dict[str, dict[str, float]]:
-    """How many questions there are of each kind, known by their first two words, and their error; rare ones as one."""
+    """Count and error of each kind of question, identified by its first two words; rare kinds are grouped as one."""
     right: dict[str, list[bool]] = {}
     for one in given:
         right.setdefault(" ".join(split_words(one.question.text.lower(), "text")[:2]), []).append(one.right)

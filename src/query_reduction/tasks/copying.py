@@ -1,11 +1,11 @@
-"""Copying: the network reads and says kinds of names instead of names, so that it can deal with any.
+"""Copying: the network reads and says kinds of names instead of names, so that it can handle any name.
 
 It is given more than the other dialog networks: the kinds of names come from the knowledge base, it chooses among a
-few templates where they have hundreds or thousands of candidates, and the features of the ranking are written by hand.
+few templates where they have hundreds or thousands of candidates, and the features of the ranking are hand-written.
 From the training dialogs it learns:
 
 1. The kind of a word: what it is in knowledge-base rows (the subject, or a value of some relation). Words in no row
-   get the kind whose place they take in otherwise equal responses, if the user said them before. Words that users
+   get the kind they replace in otherwise equal responses, if the user said them before. Words that users
    say when they mean a name (``moderately``) are found by the name the system uses afterwards.
 2. Which words of a response are slots: those of a known kind that the dialog has mentioned, unless the response
    always has the same word there.
@@ -27,10 +27,10 @@ from query_reduction.tasks.ranking import Choice, Ranking, shared_facts
 __all__ = ["Copying"]
 
 _ENOUGH = 3
-"""A word that is always the same in so many equal responses is part of them, not a slot."""
+"""A word that is the same in this many otherwise equal responses is part of them, not a slot."""
 
 _SURE = 0.8
-"""A word is another word for a name if so large a share of what follows it says so."""
+"""A word is an alias of a name if at least this share of what follows it says so."""
 
 _Frame = tuple[str, ...]
 
@@ -41,12 +41,12 @@ class Copying:
 
     lexicon: Lexicon
     fixed: frozenset[tuple[str, int]]
-    """(response with all names as kinds, position) of words that are no slots."""
+    """(response with all names as kinds, position) of words that are not slots."""
     ranking: Ranking
 
     @staticmethod
     def learn(dialogs: Sequence[Story], knowledge: Iterable[tuple[str, str, str]] = ()) -> Copying:
-        """Learn from training dialogs and, where there is one, a knowledge base."""
+        """Learn from training dialogs and, if there is one, a knowledge base."""
         told = list(dict.fromkeys(_rows(dialogs)))
         known = ((subject.lower(), relation.lower(), value.lower()) for subject, relation, value in knowledge)
         kinds = _kinds_of_rows([*known, *told])
@@ -61,14 +61,14 @@ class Copying:
         return Copying(lexicon, fixed, Ranking.learn(unranked._choices(dialogs), unranked.ranking.facts))
 
     def with_knowledge(self, rows: Iterable[tuple[str, str, str]]) -> Copying:
-        """The same, knowing the words of another knowledge base, too."""
+        """A copy that also knows the words of another knowledge base."""
         kinds = _kinds_of_rows((subject.lower(), relation.lower(), value.lower()) for subject, relation, value in rows)
         return replace(self, lexicon=replace(self.lexicon, kinds={**kinds, **self.lexicon.kinds}))
 
     def read(self, dialog: Story) -> tuple[Story, MentionLog]:
         """The dialog as the network reads it: kinds for names, responses with slots, equal rows of a block once.
 
-        With it come the names mentioned by its last question.
+        Also returns the names mentioned up to its last question.
         """
         known = self._known(dialog)
         sentences: list[str] = []
@@ -93,7 +93,7 @@ class Copying:
         return Story(tuple(sentences), tuple(questions), dialog.task), log
 
     def follow(self, dialog: Story) -> Iterator[tuple[Question, MentionLog]]:
-        """Each question with what has been mentioned up to it; the log is one and grows."""
+        """Each question with what has been mentioned up to it; all share one growing log."""
         return follow(dialog, self._known(dialog))
 
     def fill(self, template: str, log: MentionLog) -> str | None:
@@ -110,9 +110,9 @@ class Copying:
         return " ".join(words)
 
     def _known(self, dialog: Story) -> list[Lexicon]:
-        """What is known of words after each sentence: what training told, and the rows of this dialog so far.
+        """What is known about words after each sentence: from training, and from the rows of this dialog so far.
 
-        Rows that come later are not looked at: a question is answered with what was said before it.
+        Later rows are not used: a question is answered with what was said before it.
         """
         known = [self.lexicon]
         rows: list[tuple[str, str, str]] = []
@@ -150,7 +150,7 @@ class Copying:
                     chosen.append(word)
 
     def _find_aliases(self, dialogs: Iterable[Story]) -> dict[str, str]:
-        """Words of users that explain why the system names something nobody had named: those it follows surely."""
+        """User words that explain why the system names something not mentioned before: those it reliably follows."""
         kinds = self.lexicon.kinds
         followed: Counter[tuple[str, str]] = Counter()
         followed_by: Counter[tuple[str, str]] = Counter()
@@ -182,7 +182,7 @@ class Copying:
         return found
 
     def as_json(self) -> dict[str, Any]:
-        """All of it as plain values."""
+        """Everything as plain values."""
         return {
             "kinds": dict(self.lexicon.kinds),
             "aliases": dict(self.lexicon.aliases),
@@ -194,7 +194,7 @@ class Copying:
 
     @staticmethod
     def from_json(value: Mapping[str, Any]) -> Copying:
-        """What ``as_json`` gave."""
+        """The inverse of ``as_json``."""
         told = {name: tuple((str(a), str(b)) for a, b in facts) for name, facts in value["told"].items()}
         lexicon = Lexicon(dict(value["kinds"]), dict(value["aliases"]), told)
         fixed = frozenset((str(frame), int(position)) for frame, position in value["fixed"])
@@ -220,7 +220,7 @@ def _kinds_of_rows(rows: Iterable[tuple[str, str, str]]) -> dict[str, str]:
 
 
 def _induced_kinds(dialogs: Sequence[Story], kinds: Mapping[str, str]) -> dict[str, str]:
-    """Kinds of words that take the place of a kind in otherwise equal responses and were said by the user before."""
+    """Kinds of words that replace a kind in otherwise equal responses and that the user said before."""
     responses = {question.answer.lower() for dialog in dialogs for question in dialog.questions}
     kind_at: dict[tuple[_Frame, int], str] = {}
     frames = {response: tuple(kinds.get(word, word) for word in response.split()) for response in responses}

@@ -33,9 +33,9 @@ __all__ = ["DialogOptions", "DialogParts", "DialogTask"]
 
 _BATCH = 256
 _LEARNED = ("names", "goes_on", "phrases", "asks")
-"""What a model file has beside the options."""
+"""What a model file stores besides the options."""
 _TRIED = 5
-"""How many of the best responses are tried, until one can be said."""
+"""How many of the best responses are tried until one can be given."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,19 +43,19 @@ class DialogOptions:
     """How dialogs are read and responses made."""
 
     memory: Annotated[int, Between(0, 10_000_000)] = 100
-    """Read only the last so many utterances and rows of a dialog; 0 reads all."""
+    """Read only this many of a dialog's last utterances and rows; 0 reads all."""
     vocabulary: Literal["train", "all"] = "all"
     """Words from the training part only, or from all parts as in the original."""
     head: Literal["responses", "slots"] = "responses"
-    """The output: word after word among the candidates (paper), or independent fixed slots (original)."""
+    """The output: word by word among the candidates (paper), or independent fixed slots (original)."""
     match: Literal["none", "paper", "original"] = "none"
     """Two features of a candidate word. paper = found in the context, found in the question; original = found in
     either, mentioned last of its kind."""
     copying: bool = False
     """The network reads and says kinds of names (a place, a cuisine); which name is meant is chosen by a ranking
-    learned from the training dialogs, so that names never seen can be read and said."""
+    learned from the training dialogs, so that unseen names can be read and used."""
     marks: Literal["none", "speaker", "speaker+time"] = "none"
-    """Add words to each utterance that say who speaks, and in which turn."""
+    """Add words to each utterance that say who speaks and in which turn."""
 
     def __post_init__(self) -> None:
         check(self)
@@ -65,7 +65,7 @@ class DialogOptions:
 
 @dataclass(frozen=True)
 class DialogTask(Task):
-    """What a model keeps of a dialog task: vocabulary and candidates, names, when the system goes on by itself."""
+    """What a model keeps of a dialog task: vocabulary and candidates, names, when the system continues by itself."""
 
     kind: ClassVar[str] = "dialogs"
 
@@ -73,7 +73,7 @@ class DialogTask(Task):
     options: DialogOptions
     copying: Copying | None = None
     goes_on: frozenset[tuple[str, bool]] = frozenset()
-    """(What is said, whether rows came after it): responses after which users were mostly silent."""
+    """(Response, whether rows follow it): responses after which users were mostly silent."""
     phrases: Mapping[str, Phrase] = field(default_factory=dict)
     """How users say names, by their kinds."""
     asks: Mapping[str, str] = field(default_factory=dict)
@@ -86,7 +86,7 @@ class DialogTask(Task):
         return Hearing.of(self.vocabulary.words, self.vocabulary.answers, lexicon, self.phrases)
 
     def understand(self, dialog: Story) -> Story:
-        """A dialog that a person holds, as one of the kind it was trained on."""
+        """A person's dialog, rewritten to resemble those it was trained on."""
         return understood(dialog, self.hearing)
 
     @property
@@ -117,9 +117,9 @@ class DialogTask(Task):
 
     @torch.inference_mode()
     def respond(self, networks: Sequence[StackedNetwork], dialogs: Sequence[Story]) -> list[list[str]]:
-        """The responses of several networks to all questions of the dialogs, each after what was really said before.
+        """The responses of several networks to all questions of the dialogs, each after the true history.
 
-        What the networks share is done once.
+        Work that the networks share is done once.
         """
         questions = self.encode(dialogs)
         answers = self.vocabulary.answers
@@ -143,7 +143,7 @@ class DialogTask(Task):
 
     @torch.inference_mode()
     def respond_to_last(self, network: StackedNetwork, dialog: Story) -> Response:
-        """The response to the last question of a dialog that a person holds."""
+        """The response to the last question of a person's dialog."""
         story, log = self._read(self.understand(dialog))
         last = story.questions[-1]
         only_last = Story(story.sentences[: last.after], (last,))
@@ -157,12 +157,12 @@ class DialogTask(Task):
         )
 
     def _read(self, dialog: Story) -> tuple[Story, MentionLog | None]:
-        """The dialog as the network reads it, and the names it has mentioned by its last question."""
+        """The dialog as the network reads it, and the names mentioned up to its last question."""
         story, log = self.copying.read(dialog) if self.copying else (dialog, None)
         return mark(story, self.options.marks), log
 
     def _in_words(self, best: NDArray[np.int64], log: MentionLog | None) -> str:
-        """The best of these responses that can be said: one needs the names it is about."""
+        """The best of these responses that can be given: one whose names are all known."""
         texts: list[str] = [self.vocabulary.answers[number] for number in best.tolist()]
         if self.copying is None or log is None:
             return texts[0]
@@ -193,7 +193,7 @@ class DialogTask(Task):
 
     @staticmethod
     def from_json(values: Mapping[str, Any], vocabulary: Vocabulary) -> DialogTask:
-        """What ``as_json`` gave."""
+        """The inverse of ``as_json``."""
         options = {name: value for name, value in values.items() if name not in _LEARNED}
         copying = Copying.from_json(values["names"]) if values["names"] else None
         goes_on = frozenset((str(said), bool(rows)) for said, rows in values["goes_on"])
@@ -212,12 +212,12 @@ class DialogParts(Parts):
     unseen: list[Story] = field(default_factory=list)
     """A second test, with names that training never mentions."""
     candidates: tuple[str, ...] = ()
-    """The responses there are to choose from, beside those in training."""
+    """The candidate responses, besides those in training."""
     knowledge: tuple[tuple[str, str, str], ...] = ()
     """The rows (subject, relation, value) of the knowledge base."""
 
     def learn(self, options: DialogOptions, train: Sequence[Story]) -> DialogTask:
-        """Names, if they are to be copied, and the words and responses there are."""
+        """Learn the names, if copying, and the vocabulary of words and responses."""
         copying = Copying.learn(self.train, self.knowledge) if options.copying else None
         unready = DialogTask(Vocabulary((), (), 1), options, copying, _goes_on(self.train))
         train = [unready.story(dialog) for dialog in self.train]
@@ -225,7 +225,7 @@ class DialogParts(Parts):
         words = Vocabulary.from_stories([*train, *map(unready.story, others)], "spaces")
         answers = {question.answer for story in train for question in story.questions}
         if copying is None:
-            # Only candidates that say what training says, if with other names: the rest cannot be learned.
+            # Only candidates that also occur in training, possibly with other names: the rest cannot be learned.
             said = {cut(answer)[0] for answer in answers}
             answers |= {candidate for candidate in self.candidates if cut(candidate)[0] in said}
         return replace(
@@ -236,7 +236,7 @@ class DialogParts(Parts):
         )
 
     def tests(self) -> Iterator[tuple[str, list[Story]]]:
-        """The test, and the one with names never seen in training."""
+        """The test, and the one with names unseen in training."""
         yield from super().tests()
         if self.unseen:
             yield "-OOV", self.unseen

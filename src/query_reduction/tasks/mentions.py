@@ -1,4 +1,4 @@
-"""Who has mentioned which name, and when: what a dialog tells about the names in it, up to any of its turns.
+"""Who has mentioned which name, and when: what a dialog says about its names, up to any turn.
 
 A name here is any word of a known kind. Rows of the knowledge base relate names: ``the_place R_cuisine thai``.
 ``Lexicon`` is what is known beforehand about words.
@@ -16,7 +16,7 @@ from query_reduction.data.stories import Question, Story
 __all__ = ["NAME_KIND", "Lexicon", "MentionLog", "Mentioned", "follow", "kind_of_relation", "row_of"]
 
 NAME_KIND = "<name>"
-"""The kind of what a row is about; what a relation tells about it has the relation's kind."""
+"""The kind of a row's subject; the value of a relation has the relation's kind."""
 
 
 def kind_of_relation(relation: str) -> str:
@@ -32,14 +32,14 @@ def row_of(sentence: str) -> tuple[str, str, str] | None:
 
 @dataclass(frozen=True, slots=True)
 class Lexicon:
-    """What is known of words before a dialog begins."""
+    """What is known about words before a dialog begins."""
 
     kinds: Mapping[str, str]
     """The kind of each name."""
     aliases: Mapping[str, str] = field(default_factory=dict)
     """Other words for names: ``moderately`` → ``moderate``."""
     facts: Mapping[str, tuple[tuple[str, str], ...]] = field(default_factory=dict)
-    """(relation, value) told about names in training: for names that come up without rows of their own."""
+    """(relation, value) pairs of names in training: for names that come up without their own rows."""
 
     def read(self, text: str) -> list[str]:
         """The words of a text, aliases replaced."""
@@ -52,11 +52,11 @@ class Lexicon:
 
 @dataclass(slots=True)
 class Mentioned:
-    """What has been told of one name."""
+    """What has been said about one name."""
 
     kind: str
     by_user: int = -1
-    """The moment the user mentioned it last; -1 never."""
+    """When the user last mentioned it; -1 for never."""
     by_system: int = -1
     times_by_system: int = 0
     block: int = -1
@@ -117,9 +117,9 @@ class MentionLog:
 
 
 def follow(dialog: Story, known: Sequence[Lexicon]) -> Iterator[tuple[Question, MentionLog]]:
-    """Each question of a dialog with what has been mentioned up to it, itself included; the log is one and grows.
+    """Each question of a dialog with what has been mentioned up to it, itself included; all share one growing log.
 
-    ``known`` has what is known of words after so many sentences of the dialog, from none to all.
+    ``known`` has what is known about words after each number of sentences of the dialog, from none to all.
     """
     log = MentionLog(known[0])
     questions = {question.after: question for question in dialog.questions}

@@ -1,7 +1,7 @@
 """How people say names in the training dialogs: "in paris", "in a cheap price range".
 
-A model that was told "in a cheap price range" in all its dialogs does not take "cheap, please" for a wish. So a name
-among words it never stands between in training is heard in the phrase it mostly stands in.
+A model that read "in a cheap price range" in all its dialogs does not take "cheap, please" as a request. So a name in a
+context it never has in training is read in its most common phrase.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from query_reduction.data.stories import Story
 __all__ = ["EDGE", "Phrase", "learn_asks", "learn_phrases", "phrases_from_json", "phrases_to_json"]
 
 EDGE = ""
-"""Beside the first and the last word."""
+"""Stands for the word before the first and after the last word."""
 _SHARE = 0.5
-"""A phrase grows by a word as long as more than this share of what is left of its occurrences has that word there."""
+"""A phrase grows by a word as long as more than this share of its remaining occurrences has that word there."""
 _SURE = 0.8
-"""So large a share of what users say next must name one kind for a response to ask for it."""
+"""A response asks for a kind if at least this share of the next user utterances name one of that kind."""
 
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """What stands around the names of one kind."""
+    """The words around the names of one kind."""
 
     before: tuple[str, ...]
     after: tuple[str, ...]
@@ -91,7 +91,7 @@ def phrases_to_json(phrases: Mapping[str, Phrase]) -> dict[str, Any]:
 
 
 def phrases_from_json(value: Mapping[str, Any]) -> dict[str, Phrase]:
-    """What ``phrases_to_json`` gave."""
+    """The inverse of ``phrases_to_json``."""
     return {
         str(kind): Phrase(tuple(before), tuple(after), frozenset(lefts), frozenset(rights))
         for kind, (before, after, lefts, rights) in value.items()

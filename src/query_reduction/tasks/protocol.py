@@ -1,6 +1,6 @@
 """What a task is to the rest of the program: data in parts, and what a model keeps of it.
 
-``Parts`` are the stories or dialogs one trains and tests on. ``Task`` is what is learned from the training part beside
+``Parts`` are the stories or dialogs one trains and tests on. ``Task`` is what is learned from the training part besides
 the weights, and saved with them: how texts become numbers, how numbers become words again, and how answers are scored.
 """
 
@@ -42,7 +42,7 @@ class Given:
     """A question and the answer a model gave to it."""
 
     sentences: tuple[str, ...]
-    """What was told before it."""
+    """The sentences before it."""
     question: Question
     answer: str
     right: bool
@@ -75,21 +75,21 @@ class Task(ABC):
         """The answers of one network, a stack of one, to all questions of some stories or dialogs."""
 
     def describe(self) -> list[str]:
-        """What was learned about the task, in lines for a person."""
+        """What was learned about the task, as lines of text."""
         return []
 
     def retell(self, stories: Sequence[Story]) -> Callable[[random.Random], Sequence[Story]]:
-        """Gives the stories in other words, drawn anew with every call, where the task knows such words."""
+        """A function that retells the stories in other words, drawn anew with every call, if the task knows any."""
         raise InputError(f"copies has no effect on {self.kind}")
 
     @abstractmethod
     def as_json(self) -> dict[str, Any]:
-        """All of it but the vocabulary, as plain values."""
+        """Everything except the vocabulary, as plain values."""
 
 
 @dataclass(frozen=True)
 class Parts(ABC):
-    """Stories or dialogs for training, development (may be empty: then it is held out of train) and test."""
+    """Stories or dialogs for training, development (if empty, held out from training) and test."""
 
     kind: ClassVar[str]
     options_type: ClassVar[type]
@@ -102,15 +102,15 @@ class Parts(ABC):
 
     @abstractmethod
     def learn(self, options: Any, train: Sequence[Story]) -> Task:
-        """What there is to learn beside the weights; ``train`` is what is left of the training part to train on."""
+        """Learn the task, everything besides the weights; ``train`` is the training part without held-out stories."""
 
     def tests(self) -> Iterator[tuple[str, list[Story]]]:
-        """The tests there are, each with what it adds to the name of its row in a table."""
+        """The tests, each with the suffix it adds to its row's name in a table."""
         if self.test:
             yield "", self.test
 
     def checksum(self) -> str:
-        """sha256 of the content: the same stories have the same sum, whatever the file format."""
+        """The sha256 of the content: the same stories have the same sum, whatever the file format."""
         digest = hashlib.sha256()
         for part in (self.train, self.dev, self.test):
             for line in jsonl.format_stories(part):
@@ -126,7 +126,7 @@ class Parts(ABC):
 
 
 def test(task: Task, networks: Sequence[StackedNetwork], parts: Parts) -> list[Scores | None]:
-    """Test several networks on all tests of some parts; None where there are none. Nothing else tests a network."""
+    """Test several networks on all tests of some parts; None if there are none. All testing goes through here."""
     found: list[Scores | None] = [None] * len(networks)
     for suffix, stories in parts.tests():
         for at, scores in enumerate(task.score(networks, stories)):
@@ -146,7 +146,7 @@ def _joined(before: Scores | None, scores: Scores, suffix: str) -> Scores:
 
 
 def hold_out_stories(stories: list[Story], seed: int) -> tuple[list[Story], list[Story]]:
-    """A tenth of the stories, chosen at random, apart from the others; none of a single one."""
+    """Split off a random tenth of the stories; none if there is only one."""
     if len(stories) < 2:
         return stories, []
     order = np.random.default_rng((seed, len(stories))).permutation(len(stories))

@@ -1,7 +1,7 @@
 """Which name is meant: a log-linear ranking of the names a dialog has mentioned, learned from training dialogs.
 
-Each name is described by features of how it was mentioned: how lately by the user and by the system, what its rows
-tell (the rating of a place), whether it is related to names mentioned last or chosen before in the same response.
+Each name is described by features of how it was mentioned: how recently by the user and by the system, what its rows
+say (the rating of a place), whether it is related to names mentioned last or chosen before in the same response.
 No feature says what to do with it; that "the best rated place not yet offered" comes next is in the weights. They
 maximise the probability of the names in the training responses.
 """
@@ -23,7 +23,7 @@ _BATCH = 256
 _LEARNING_RATE = 0.1
 _L2 = 1e-4
 _SURE = 0.1
-"""Where the surprise is below this at every single choice, there is nothing left to learn."""
+"""If the loss of every single choice is below this, there is nothing left to learn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class Ranking:
 
     weights: Mapping[str, float]
     facts: frozenset[str]
-    """``relation=value`` told about more than one subject in training: only these can say something in general."""
+    """``relation=value`` pairs of more than one subject in training: only these can generalise."""
 
     @staticmethod
     def learn(choices: Iterable[Choice], facts: frozenset[str]) -> Ranking:
@@ -82,7 +82,7 @@ class Ranking:
     def describe(
         self, slot: str, kind: str, names: Sequence[str], log: MentionLog, chosen: Sequence[str]
     ) -> tuple[tuple[str, ...], ...]:
-        """The features of each name that could stand in a slot; ``chosen`` are those already in the response."""
+        """The features of each name that could fill a slot; ``chosen`` are those already in the response."""
         user_rank = _ranks({name: log.names[name].by_user for name in names})
         system_rank = _ranks({name: log.names[name].by_system for name in names})
         subjects = log.of_kind(NAME_KIND)
@@ -121,7 +121,7 @@ class Ranking:
 
 
 def shared_facts(rows: Iterable[tuple[str, str, str]]) -> frozenset[str]:
-    """``relation=value`` that rows tell about more than one subject."""
+    """``relation=value`` pairs that rows have for more than one subject."""
     subjects: dict[str, set[str]] = {}
     for subject, relation, value in rows:
         subjects.setdefault(f"{relation}={value}", set()).add(subject)
@@ -129,7 +129,7 @@ def shared_facts(rows: Iterable[tuple[str, str, str]]) -> frozenset[str]:
 
 
 def _surprise(weights: torch.Tensor, choices: list[list[list[int]]], right: list[int]) -> torch.Tensor:
-    """Cross entropy of each choice; a name's score is the sum of its features' weights."""
+    """Cross-entropy of each choice; a name's score is the sum of its features' weights."""
     names = [name for choice in choices for name in choice]
     features = torch.tensor([feature for name in names for feature in name])
     name_of_feature = torch.from_numpy(np.repeat(np.arange(len(names)), [len(name) for name in names]))
@@ -147,7 +147,7 @@ def _ranks(moments: Mapping[str, int]) -> dict[str, str]:
 
 
 def _lately_wanted(log: MentionLog) -> dict[str, str]:
-    """For each kind the name the user mentioned last."""
+    """For each kind, the name the user mentioned last."""
     wanted: dict[str, str] = {}
     moment: dict[str, int] = {}
     for name, known in log.names.items():

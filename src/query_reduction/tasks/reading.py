@@ -1,8 +1,8 @@
-"""What people write, as a network can read it: one way for answers, explanations, tests, the page and the API.
+"""What people write, as a network can read it: shared by answers, explanations, tests, the page and the API.
 
-A text becomes sentences; a name never heard is read as an unused known name of its kind; a sentence the network cannot
-read is left out, for read as it is it would shake every answer; and of what is left the last sentences are read, as
-many as the network was trained for. ``Reading`` says what was done.
+A text becomes sentences; an unknown name is read as an unused known name of its kind; a sentence the network cannot
+read is skipped, because it would disturb every answer; and of the rest the last sentences are read, as many as the
+network was trained for. ``Reading`` says what was done.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from query_reduction.symmetry import KnownReading, NameReader
 __all__ = ["Reader", "Reading", "Understood", "as_sentences"]
 
 _UNKNOWN_SHARE = 0.25
-"""A sentence is read if no more of its words are unknown than this, or only one."""
+"""A sentence is read if at most this share of its words is unknown, or only one word."""
 _SPREAD = 3
-"""Where training itself meets new words all the time, a sentence may have so many times their share beside it."""
+"""If new words are common even in training, a sentence may have this many times their share in addition."""
 _MOST_UNKNOWN = 0.75
-"""With so large a share of unknown words it is never read."""
+"""With this share of unknown words a sentence is never read."""
 _MOST_LISTED = 10
 
 
@@ -41,7 +41,7 @@ class ReadingFields(TypedDict):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """What became of a story on its way to the network."""
+    """How a story was prepared for the network."""
 
     told: int = 0
     """Sentences of the story."""
@@ -50,14 +50,14 @@ class Reading:
     left_out: tuple[int, ...] = ()
     """Positions (from 0) of the sentences that could not be read."""
     read_as: tuple[tuple[str, str], ...] = ()
-    """Names never heard, each with what it was read as: ``("Zoë", "a name like Mary")``."""
+    """Unknown names, each with what it was read as: ``("Zoë", "a name like Mary")``."""
     unknown_words: tuple[str, ...] = ()
-    """All other words of story and question the model never saw in training: they say nothing to it."""
+    """All other words of story and question that the model never saw in training: they mean nothing to it."""
     guess: bool = False
-    """No sentence could be read, so that all were read as they are: the answer is a guess."""
+    """No sentence could be read, so all were read as they are: the answer is a guess."""
 
     def fields(self) -> ReadingFields:
-        """What was done, to make an answer or a trace of."""
+        """These fields as keyword arguments for an answer or a trace."""
         return {
             "told": self.told,
             "skipped": self.skipped,
@@ -68,12 +68,12 @@ class Reading:
         }
 
     def notes(self) -> list[str]:
-        """What a person should know about it, a line each."""
+        """What the user should know about it, one line per item."""
         lines = [f"{name} read as {known}" for name, known in self.read_as]
         if self.unknown_words:
             more = len(self.unknown_words) - _MOST_LISTED
             listed = ", ".join(self.unknown_words[:_MOST_LISTED])
-            lines.append(f"unknown words, read as nothing: {listed}{f' and {more} more' if more > 0 else ''}")
+            lines.append(f"unknown words, ignored: {listed}{f' and {more} more' if more > 0 else ''}")
         if self.left_out:
             lines.append(f"{_sentences(len(self.left_out))} could not be read and {_were(self.left_out)} left out")
         if self.guess:
@@ -139,7 +139,7 @@ class Reader:
     names: NameReader | None
     memory: int
     unseen_share: float
-    """What part of the words of a text are new even to one who knows training (0 for small worlds)."""
+    """The expected share of words in a text that training does not have (0 for small worlds)."""
 
     def understand(self, told: Sequence[str], question: str) -> Understood:
         """Sentences and a question, made readable."""
@@ -150,15 +150,16 @@ class Reader:
         texts = dict(enumerate(named.sentences if named else story))
         kept = [place for place, text in texts.items() if self._readable(text, known=taken)]
         if named and self.names and len(kept) < len(story):
-            # Once more: sentences that are not read may have taken names that others need.
+            # Again: sentences that are not read may have taken names that others need.
             named = self.names.read([story[place] for place in kept], question)
             texts = dict(zip(kept, named.sentences, strict=True))
         if named:
             kept = [place for place in kept if self._readable(texts[place])]
-            unknown = _still_unknown(unknown, named)
         guess = bool(story) and not kept
         if guess:
-            kept, texts = list(range(len(story))), dict(enumerate(story))
+            kept, texts, named = list(range(len(story))), dict(enumerate(story)), None
+        if named:
+            unknown = _still_unknown(unknown, named)
         return Understood(
             told=len(story),
             skipped=max(0, len(kept) - self.memory) if self.memory else 0,
@@ -191,13 +192,13 @@ class Reader:
         return tuple((name, self._like(written.get(unit, unit))) for unit, name in named.names.items())
 
     def _like(self, known: str) -> str:
-        """What stands for something: what is written with a capital or asked for is a name, other words need not be."""
+        """How a replacement is described: a capitalised or queried word is a name, other words may not be."""
         name = known[0].isupper() or self.vocabulary.answer_number(known) >= 0
         return f"a {'name' if name else 'word'} like {known}"
 
 
 def as_sentences(story: str | Sequence[str]) -> list[str]:
-    """The sentences of a text, or of texts of which each may be several."""
+    """The sentences of a text, or of several texts, each of one or more sentences."""
     texts = [story] if isinstance(story, str) else story
     return [sentence for text in texts for sentence in split_sentences(text)]
 

@@ -24,7 +24,7 @@ class Response:
     confidence: float
     """The network's probability of what is said; which names are meant is not part of it."""
     unknown_words: tuple[str, ...]
-    """Words the user has just said that mean nothing to the model."""
+    """Words of the last user utterance that mean nothing to the model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +32,9 @@ class ResponseScores:
     """Accuracies in percent over all responses of a set of dialogs."""
 
     exact_match: float
-    """Responses right word for word."""
+    """Responses that are right word for word."""
     per_slot: float
-    """Mean share of slots right: the paper's measure."""
+    """Mean share of slots that are right: the paper's measure."""
     per_dialog: float
     """Dialogs without a wrong response."""
     responses: int
@@ -77,7 +77,7 @@ def score_responses(dialogs: Sequence[Story], given: Sequence[str]) -> ResponseS
 
 
 def _credit(given: Sequence[str], right: Sequence[str]) -> float:
-    """The share of the right slots that were given; a slot is known by its place."""
+    """The share of the right slots that were given; a slot is identified by its place."""
     return sum(a == b for a, b in zip(given, right, strict=False)) / len(right)
 
 

@@ -30,7 +30,7 @@ __all__ = ["Answer", "StoryOptions", "StoryParts", "StoryTask"]
 _RUNNERS_UP = 3
 _BATCH = 256
 _TOLD_AGAIN = 10
-"""How often stories are told in other words to find all words and answers there can be."""
+"""How often stories are retold in other words to collect all possible words and answers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,15 +38,15 @@ class StoryOptions:
     """How stories are read."""
 
     memory: Annotated[int, Between(0, 10_000_000)] = 50
-    """Read only the last so many sentences of a story; 0 reads all."""
+    """Read only this many of a story's last sentences; 0 reads all."""
     vocabulary: Literal["train", "all"] = "train"
     """Words from the training part only, or from all parts as in the original."""
     writing: Literal["exact", "any"] = "exact"
-    """exact = words are told apart as they are written; any = upper or lower case and Unicode forms make no difference,
-    unless the training part tells words apart by them, signs such as emoji are words, and a line of several sentences
-    is read as several."""
+    """exact = words are distinguished exactly as written; any = case and Unicode forms make no difference unless the
+    training part distinguishes words by them, symbols such as emoji are words, and a line of several sentences is
+    split."""
     symmetries: bool = False
-    """Find out which words may stand for each other without making an answer false, so that stories can be told in
+    """Discover which words are interchangeable without making an answer false, so that stories can be retold in
     other words (see --copies)."""
 
     def __post_init__(self) -> None:
@@ -61,7 +61,7 @@ class Answer(Reading):
     confidence: float
     """The model's probability of the answer, from 0 to 1."""
     runners_up: tuple[tuple[str, float], ...]
-    """The next best answers with their probabilities."""
+    """The next-best answers with their probabilities."""
 
     @staticmethod
     def of(ranked: Sequence[tuple[str, float]], reading: Reading) -> Answer:
@@ -72,7 +72,7 @@ class Answer(Reading):
 
 @dataclass(frozen=True)
 class StoryTask(Task):
-    """What a model keeps of a story task: its vocabulary, and which words may stand for each other."""
+    """What a model keeps of a story task: its vocabulary, and which words are interchangeable."""
 
     kind: ClassVar[str] = "stories"
 
@@ -80,7 +80,7 @@ class StoryTask(Task):
     options: StoryOptions
     symmetries: Symmetries | None = None
     unseen_share: float = 0.0
-    """What part of the words of a text are new even to one who knows training."""
+    """The expected share of words in a text that training does not have."""
 
     @property
     def head(self) -> HeadConfig:
@@ -98,7 +98,7 @@ class StoryTask(Task):
         return self.reader.understand(as_sentences(story), question)
 
     def as_read(self, stories: Sequence[Story]) -> list[Story]:
-        """Stories as they are read, each question with one of its own: it sees names in its own way."""
+        """Stories as they are read, one per question: each question has its own renaming."""
         return [
             replace(
                 self.reader.understand(story.sentences[: question.after], question.text).as_story(question),
@@ -164,13 +164,13 @@ class StoryTask(Task):
         ]
 
     def describe(self) -> list[str]:
-        """Which words may stand for each other."""
+        """Which words are interchangeable."""
         if self.symmetries is None:
             return []
-        return self.symmetries.describe() or ["no words were found that may stand for each other"]
+        return self.symmetries.describe() or ["no interchangeable words were found"]
 
     def retell(self, stories: Sequence[Story]) -> Callable[[random.Random], Sequence[Story]]:
-        """Gives the stories again, each in a renaming of its own."""
+        """A function that gives the stories again, each with its own renaming."""
         if self.symmetries is None:
             raise InputError("copies has no effect without symmetries")
         renamer = Renamer(self.symmetries, stories)
@@ -183,7 +183,7 @@ class StoryTask(Task):
 
     @staticmethod
     def from_json(values: Mapping[str, Any], vocabulary: Vocabulary) -> StoryTask:
-        """What ``as_json`` gave."""
+        """The inverse of ``as_json``."""
         found = values["symmetries"]
         symmetries = None if found is None else Symmetries.from_json(found)
         unseen_share = float(values.get("unseen_share", 0.0))
@@ -198,7 +198,7 @@ class StoryParts(Parts):
     options_type: ClassVar[type] = StoryOptions
 
     def learn(self, options: StoryOptions, train: Sequence[Story]) -> StoryTask:
-        """The words and answers of the training part (or of all parts), and its symmetries if they are wanted."""
+        """The words and answers of the training part (or of all parts), and its symmetries if requested."""
         known = [*self.train] if options.vocabulary == "train" else [*self.train, *self.dev, *self.test]
         any_writing = options.writing == "any"
         if any_writing:
@@ -207,7 +207,7 @@ class StoryParts(Parts):
         symmetries = None
         if options.symmetries:
             symmetries = discover(train)
-            # Other words can make answers and capitals that no story has: the vocabulary must know them as well.
+            # Renaming can produce answers and capitals that no story has: the vocabulary must include them.
             known += Renamer(symmetries, train).stories([*train] * _TOLD_AGAIN, random.Random(0))
         vocabulary = Vocabulary.from_stories(
             known,
@@ -219,7 +219,7 @@ class StoryParts(Parts):
 
 
 def _unseen_share(stories: Iterable[Story]) -> float:
-    """The part of all words that new texts will bring anew, by Good and Turing: that of words met only once."""
+    """The share of unseen words to expect in new texts, by Good and Turing: that of words seen only once."""
     texts = {text for story in stories for text in (*story.sentences, *(asked.text for asked in story.questions))}
     words = Counter(word.lower() for text in texts for word in split_words(text, "text"))
     return sum(count == 1 for count in words.values()) / max(words.total(), 1)

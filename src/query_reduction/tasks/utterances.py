@@ -1,9 +1,8 @@
-"""What people say, in the words a dialog model knows: "In Paris, for 4." is heard as "in paris for four".
+"""What people say, in the words a dialog model knows: "In Paris, for 4." becomes "in paris for four".
 
-A word that the model does not know as it stands is looked for without capitals, accents composed, without the signs
-around it or with those the training dialogs write it with, with or without its apostrophe, as a number in words, and
-as a slip of the pen in a name. Names that are taken back ("not French, Italian") are not heard. What is left unknown
-is not read, and said so.
+A word the model does not know is looked up in lower case, with composed accents, without the punctuation around it or
+with that of the training dialogs, with or without its apostrophe, as a number in words, and as a misspelt name. Names
+that are ruled out ("not French, Italian") are dropped. Words that remain unknown are ignored and reported.
 """
 
 from __future__ import annotations
@@ -47,18 +46,18 @@ _ALIKE = tuple(
         "food dishes meal kitchen",
     )
 )
-"""English words that mean about the same: one a model does not know is heard as the first one it knows."""
+"""English words that mean about the same: an unknown one is replaced by the first one the model knows."""
 _GREETING = frozenset("hello hi hey howdy greetings good morning afternoon evening day there to you".split())  # noqa: SIM905
 _PIECES = re.compile(r"[^\s,;!?()\"“”…/]+")
 _EDGES = re.compile(r"^[^\w<$#]+|[^\w>$#]+$")
 _TAKEN_BACK = re.compile(
     r"(?:\bno|\b(?:not|nor|without|except|hate|than|instead of|don'?t (?:want|like|need))(?: \S+){0,2})$"
 )
-"""What stands before a name that is not wanted."""
+"""What precedes a name that is ruled out."""
 _CLAUSE_ENDS = re.compile(r"[,;!?]|\.(?!\w)|\bbut\b")
 _CLOSE = 0.84
 _SHORTEST = 5
-"""Names shorter than this are not looked for among slips of the pen."""
+"""Names shorter than this are not matched to misspellings."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,20 +66,20 @@ class Heard:
 
     text: str
     unknown: tuple[str, ...] = ()
-    """Words that say nothing to it, as they were written."""
+    """Words unknown to the model, as written."""
 
 
 @dataclass(frozen=True)
 class Hearing:
-    """What a model knows of words, for listening to people."""
+    """What a model knows about words, for reading what people write."""
 
     words: frozenset[str]
     """The words of its vocabulary, in lower case."""
     lexicon: Lexicon = field(default_factory=lambda: Lexicon({}))
     slots: frozenset[str] = frozenset()
-    """The kinds of names that responses name."""
+    """The kinds of names that responses use."""
     doubled: frozenset[str] = frozenset()
-    """Those of which one response may name several."""
+    """Those of which one response may use several."""
     phrases: Mapping[str, Phrase] = field(default_factory=dict)
     """How names are said, by their kinds."""
 
@@ -114,7 +113,7 @@ class Hearing:
                             heard.pop()
                     continue
                 if kind in self.slots and kind not in self.doubled:
-                    # Said twice, the last one counts: "Italian, no wait, French".
+                    # If a kind is named twice, the last one wins: "Italian, no wait, French".
                     heard = [other for other in heard if self._kind(other) != kind]
                 if word:
                     heard.append(word)
@@ -124,7 +123,7 @@ class Hearing:
         return Heard(" ".join(self._in_phrases(heard)), tuple(dict.fromkeys(unknown)))
 
     def _in_phrases(self, words: Sequence[str]) -> list[str]:
-        """The words, with names that stand where none of their kind does in training put into their phrase."""
+        """The words, where names in a context that their kind never has in training are put into their phrase."""
         kinds = [self._kind(word) for word in words]
         general = [kind or word for kind, word in zip(kinds, words, strict=True)]
         said: list[str] = []
@@ -152,7 +151,7 @@ class Hearing:
 
     @cached_property
     def greeting(self) -> str | None:
-        """A word people greet with that the model knows."""
+        """A greeting word that the model knows."""
         return next((word for word in ("hello", "hi", "hey") if word in self.words), None)
 
     def only_greets(self, heard: str) -> bool:
@@ -190,7 +189,7 @@ class Hearing:
     def _slip(self, word: str) -> str | None:
         if len(word) < _SHORTEST:
             return None
-        # With its first letter: "inexpensive" is no slip for "expensive".
+        # The first letter must match: "inexpensive" is not a misspelling of "expensive".
         alike = [name for name in self._names if name[0] == word[0]]
         close = [name for name in alike if word.startswith(name)] or get_close_matches(word, alike, 1, _CLOSE)
         return close[0] if close else None
@@ -212,7 +211,7 @@ class Hearing:
 
     @cached_property
     def _otherwise(self) -> dict[str, str]:
-        """Known words by what is left of them without signs at their edges and apostrophes."""
+        """Known words, indexed by their form without surrounding punctuation and apostrophes."""
         plain = {_EDGES.sub("", word).replace("'", ""): word for word in sorted(self.words) if word[0] not in "<$#"}
         return {bare: word for bare, word in plain.items() if bare}
 
@@ -232,9 +231,9 @@ class Hearing:
 
 
 def understood(dialog: Story, hearing: Hearing) -> Story:
-    """A dialog with what the user says as it is heard, and without options that a changed wish has made idle.
+    """A dialog with what the user says as it is heard, and without options that a changed request has made obsolete.
 
-    Models learn that wishes change after a call that has shown nothing. So when they change after options were shown,
+    Models learn that requests change after a call without results. So when they change after options were shown,
     the conversation goes back to the call: rows and offers since then are forgotten.
     """
     sentences: list[str] = []
@@ -264,6 +263,6 @@ def understood(dialog: Story, hearing: Hearing) -> Story:
 
 
 def _changes(heard: str, call: str, hearing: Hearing) -> bool:
-    """Whether an utterance wishes for something else than the call does."""
+    """Whether an utterance asks for something other than the call does."""
     called = {hearing.lexicon.kinds.get(word): word for word in call.lower().split()}
     return any(kind in called and called[kind] != name for kind, name in hearing.wishes(heard).items())

@@ -42,7 +42,7 @@ _READ_TASK: dict[str, Callable[[Mapping[str, Any], Vocabulary], Task]] = {
 
 @dataclass(frozen=True, slots=True)
 class SavedModel:
-    """A trained network with all it takes to use it."""
+    """A trained network with everything needed to use it."""
 
     config: Any
     """The settings of its network."""
@@ -62,7 +62,7 @@ def save_tensors(path: Path, tensors: Mapping[str, Tensor], metadata: Mapping[st
 
 
 def load_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
-    """Read what ``save_tensors`` wrote; a damaged file gives an error that names it."""
+    """Read a file written by ``save_tensors``; a damaged file raises an error that names it."""
     try:
         with safe_open(path, framework="pt") as file:
             return {name: file.get_tensor(name) for name in file.keys()}, file.metadata() or {}  # noqa: SIM118
@@ -86,7 +86,7 @@ def save_model(path: Path, model: SavedModel) -> None:
 
 
 def _checksum(weights: Mapping[str, Tensor], metadata: Mapping[str, str]) -> str:
-    """sha256 of the weights and of what is said about them."""
+    """The sha256 of the weights and their metadata."""
     digest = hashlib.sha256()
     for name, text in sorted(metadata.items()):
         digest.update(f"{name}\0{text}\0".encode())
@@ -97,12 +97,12 @@ def _checksum(weights: Mapping[str, Tensor], metadata: Mapping[str, str]) -> str
 
 
 def _squeeze(text: str) -> str:
-    """The places of a knowledge base repeat each other: compressed they are a tenth."""
+    """Compress a text: a knowledge base repeats itself, and shrinks to a tenth."""
     return base64.b85encode(zlib.compress(text.encode(), 9)).decode()
 
 
 def _unsqueeze(squeezed: str) -> str:
-    """What ``_squeeze`` made; a text that unfolds without end is an error."""
+    """Decompress the output of ``_squeeze``; a text that expands beyond the limit is an error."""
     unfolding = zlib.decompressobj()
     text = unfolding.decompress(base64.b85decode(squeezed), _LONGEST_TEXT)
     if not unfolding.eof:
@@ -111,7 +111,7 @@ def _unsqueeze(squeezed: str) -> str:
 
 
 def load_model(path: Path) -> SavedModel:
-    """Read a model file, or the model of a run's folder; all of it is checked before it is used."""
+    """Read a model file, or the model in a run's folder; everything is checked before it is used."""
     if path.is_dir():
         if not (path / MODEL_FILE).exists():
             raise InputError(f"{path}: no {MODEL_FILE} in this folder (was the training finished?)")

@@ -1,4 +1,4 @@
-"""Learning curves: one JSON line per restart and look at the development questions; TensorBoard if wanted."""
+"""Learning curves: one JSON line per restart and evaluation on the development questions; TensorBoard on request."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["CurveWriter"]
 
 
 class CurveWriter:
-    """Appends to ``curves.jsonl``; what a resumed run will compute again is cut off first."""
+    """Appends to ``curves.jsonl``; points that a resumed run will compute again are removed first."""
 
     def __init__(self, path: Path, *, up_to_epoch: int, tensorboard: Path | None = None) -> None:
         kept = []
@@ -29,7 +29,7 @@ class CurveWriter:
         self._board = _board(tensorboard) if tensorboard else None
 
     def add(self, points: Iterable[CurvePoint]) -> None:
-        """Write the points of one look."""
+        """Write the points of one evaluation."""
         for point in points:
             self._file.write(json.dumps(asdict(point)) + "\n")
             if self._board:

@@ -30,11 +30,11 @@ class Share:
 
     @property
     def first(self) -> bool:
-        """Whether this process is the one that writes files and speaks."""
+        """Whether this process is the one that writes files and prints."""
         return self.rank == 0
 
     def part(self, batch: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The questions of a batch this process takes; may be none."""
+        """The questions of a batch that this process computes; there may be none."""
         return batch[self.rank :: self.of]
 
     def add_up(self, tensor: Tensor) -> None:
@@ -43,7 +43,7 @@ class Share:
             distributed.all_reduce(tensor)
 
     def any(self, flag: bool) -> bool:
-        """Whether it is true in any process: all must go the same way."""
+        """Whether it is true in any process, so that all take the same branch."""
         if self.of == 1:
             return flag
         flags = torch.tensor([int(flag)])
@@ -53,7 +53,7 @@ class Share:
 
 @contextmanager
 def process_group() -> Iterator[Share]:
-    """Join the processes torchrun started; a share of one where it did not."""
+    """Join the processes that torchrun started; without torchrun, a share of one."""
     if "RANK" not in os.environ or "WORLD_SIZE" not in os.environ:
         yield Share()
         return

@@ -1,7 +1,6 @@
-"""The rules by which weights follow their gradients, on flat buffers; PyTorch computes them.
+"""The optimisers' update rules on flat buffers; PyTorch computes them.
 
-A rule remembers a few numbers about every weight. Weight decay is part of the gradient, as L2 in the loss would
-give it.
+A rule keeps a few numbers of state per weight. Weight decay is part of the gradient, as with an L2 term in the loss.
 """
 
 from __future__ import annotations
@@ -18,15 +17,15 @@ __all__ = ["Adagrad", "Adam", "Descent", "Optimiser", "build_optimiser"]
 
 
 class Optimiser(Protocol):
-    """A rule."""
+    """An update rule."""
 
     memory: dict[str, float]
-    """What it remembers about a weight, with the value it starts from."""
+    """The state kept per weight, by name, with its initial value."""
 
     def step(
         self, values: Tensor, gradients: Tensor, memory: dict[str, Tensor], count: Tensor, *, rate: float, decay: float
     ) -> None:
-        """Change values and memory in place; ``count`` is how many steps there were, and is counted on."""
+        """Update values and state in place; ``count`` is the number of steps so far, and is incremented."""
         ...
 
 
@@ -55,7 +54,7 @@ class Adagrad:
 
 
 class Adam:
-    """Steps follow the average gradient, measured by how much it varies."""
+    """Steps follow the average gradient, divided by how much it varies."""
 
     def __init__(self) -> None:
         self.memory = {"average": 0.0, "square": 0.0}
@@ -99,7 +98,7 @@ class Descent:
 
 
 def build_optimiser(recipe: Recipe) -> Optimiser:
-    """The rule a recipe asks for."""
+    """The update rule of a recipe."""
     if recipe.optimiser == "sgd":
         return Descent()
     return Adam() if recipe.optimiser == "adam" else Adagrad(recipe.accumulator)

@@ -15,7 +15,7 @@ __all__ = ["progress_bar"]
 
 @contextmanager
 def progress_bar(run: Run, *, shown: bool = True, console: Console | None = None) -> Iterator[Callable[[Run], None]]:
-    """A bar on standard error, where it can be redrawn; what it gives is called after every epoch."""
+    """A bar on standard error, where it can be redrawn; the function it yields is called after every epoch."""
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[state]}"))
     console = console or Console(stderr=True)
     shown = shown and (console.is_terminal or console.is_jupyter)

@@ -1,8 +1,8 @@
 """Train several restarts of one network together.
 
-All restarts see the same batches; a restart's result depends on its number, never on which others train beside
-it. Everything random comes from the seed and the epoch's number, so a run goes on from a saved state exactly as
-if it had never stopped.
+All restarts see the same batches; a restart's result depends on its number, never on which others train alongside
+it. Everything random comes from the seed and the epoch number, so a run resumes from a saved state exactly as if it
+had never stopped.
 """
 
 from __future__ import annotations
@@ -39,18 +39,18 @@ class Restart:
     epochs: int = 0
     best_epoch: int = 0
     solved_epoch: int | None = None
-    """The first look without a wrong development question."""
+    """The first epoch at which every development question was answered correctly."""
     dev_loss: float = math.inf
     dev_error: float = math.inf
     stopped: bool = False
     diverged: bool = False
-    """Its loss is no longer a number; nothing more can come of it."""
+    """Its loss is no longer a number; further training is useless."""
     weights: dict[str, Tensor] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class CurvePoint:
-    """One look at the development questions."""
+    """One evaluation on the development questions."""
 
     restart: int
     epoch: int
@@ -68,14 +68,14 @@ def batch_order(seed: int, epoch: int, questions: int, batch: int) -> list[NDArr
 
 
 def _noise(seed: int, epoch: int, step: int) -> torch.Generator:
-    """The random numbers of one step; a run that is resumed draws the same ones."""
+    """The random numbers of one step; a resumed run draws the same ones."""
     # 3 marks this use of the seed; batch orders use (seed, epoch).
     state = np.random.SeedSequence((seed, epoch, step, 3)).generate_state(1)[0]
     return torch.Generator().manual_seed(int(state))
 
 
 class RestartTrainer:
-    """Trains a stack of restarts to the end, leaving those behind that no longer improve."""
+    """Trains a stack of restarts to the end, dropping those that no longer improve."""
 
     def __init__(
         self,
@@ -90,13 +90,13 @@ class RestartTrainer:
         *,
         renewed: Callable[[int], EncodedQuestions] | None = None,
     ) -> None:
-        """``renewed`` gives other training questions for every epoch, in place of ``questions`` and ``train``."""
+        """``renewed`` gives new training questions for every epoch, in place of ``questions`` and ``train``."""
         self.network = network
         self.recipe = recipe
         self.restarts = [Restart(number) for number in restarts]
         self.epoch = 0
         self.seconds = 0.0
-        """Time spent so far, kept with the saved state."""
+        """Time spent so far, stored with the saved state."""
         self._active = list(self.restarts)
         self._questions = questions
         self.train = train
@@ -113,11 +113,11 @@ class RestartTrainer:
 
     @property
     def active(self) -> int:
-        """How many restarts still train."""
+        """The number of restarts still training."""
         return len(self._active)
 
     def run_to_next_look(self, stop_after_epoch: Callable[[int], bool] = lambda epoch: False) -> list[CurvePoint]:
-        """Train until the next look at the development questions; restarts out of patience then leave the stack.
+        """Train until the next evaluation on the development questions; restarts out of patience then leave the stack.
 
         ``stop_after_epoch`` may end it earlier, between two epochs; no points are returned then.
         """
@@ -195,7 +195,7 @@ class RestartTrainer:
         return bool(patience) and self.epoch - restart.best_epoch >= patience
 
     def save(self, path: Path, about: dict[str, Any]) -> None:
-        """Save everything needed to go on."""
+        """Save everything needed to resume."""
         tensors = self._stack.state() if self._active else {}
         for restart in self.restarts:
             tensors |= {f"best/{restart.number}/{name}": weight for name, weight in restart.weights.items()}
@@ -208,7 +208,7 @@ class RestartTrainer:
         save_tensors(path, tensors, {"about": json.dumps(about), "progress": json.dumps(progress)})
 
     def restore(self, path: Path, about: dict[str, Any]) -> bool:
-        """Go on from a saved state; False if there is none for exactly this training."""
+        """Resume from a saved state; False if there is none for exactly this training."""
         if not path.exists():
             return False
         tensors, metadata = load_tensors(path)

@@ -1,4 +1,4 @@
-"""What a training run comes to, and the one rule by which a restart is chosen: on development questions alone."""
+"""The results of a training run, and the one rule for choosing a restart: on development questions alone."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ __all__ = ["RestartResult", "RunResult", "choose", "development_rank"]
 
 @dataclass(frozen=True, slots=True)
 class RestartResult:
-    """What one restart came to."""
+    """The result of one restart."""
 
     restart: int
     epochs: int
     best_epoch: int
     dev_loss: float | None
-    """None where it is not a number: the restart diverged."""
+    """None if it is not a number: the restart diverged."""
     dev_error: float | None
     errors: Mapping[str, Mapping[str, float]]
     """Test error in percent: measure → row of the table → error. Stories have one measure, ``answer``; dialogs have
-    ``per slot``, ``exact match`` and ``per dialog``, and rows with ``-OOV`` for the test with names never seen."""
+    ``per slot``, ``exact match`` and ``per dialog``, and rows with ``-OOV`` for the test with unseen names."""
     seconds: float
     """The time of training so far, shared by the restarts that trained together."""
     test_error: float | None = None
-    """By the task's main measure over all test questions; None without a test."""
+    """The error by the task's main measure over all test questions; None without a test."""
 
 
 def development_rank(keep: str, loss: float | None, error: float | None) -> tuple[bool, float, float]:
@@ -39,7 +39,7 @@ def development_rank(keep: str, loss: float | None, error: float | None) -> tupl
 
 
 def choose(results: Sequence[RestartResult], keep: str) -> RestartResult:
-    """The restart that did best on the development questions; of equal ones the first."""
+    """The restart that did best on the development questions; the first one in case of a tie."""
     return min(results, key=lambda found: (*development_rank(keep, found.dev_loss, found.dev_error), found.restart))
 
 
@@ -55,7 +55,7 @@ class RunResult:
     restarts: tuple[RestartResult, ...]
     seconds: float
     questions: Mapping[str, int]
-    """How many there were by part: ``train``, ``dev``, ``test``."""
+    """The number of questions by part: ``train``, ``dev``, ``test``."""
     settings: Mapping[str, Any]
     """Network, task and recipe as plain values."""
     data: Mapping[str, str]
@@ -69,7 +69,7 @@ class RunResult:
         return [restart.test_error for restart in self.restarts if restart.test_error is not None]
 
     def as_json(self) -> dict[str, Any]:
-        """All of it as plain values, the most important first."""
+        """Everything as plain values, the most important first."""
         errors = self.test_errors
         return {
             "about": self.about,

@@ -1,4 +1,4 @@
-"""One training run from stories to a chosen model: hold out, train restarts, choose on development, test once."""
+"""One training run from stories to a chosen model: hold out, train restarts, choose on dev, test once."""
 
 from __future__ import annotations
 
@@ -42,17 +42,17 @@ STATE_FILE = "state.safetensors"
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a run is kept, and this process's part in it."""
+    """Where a run is stored, and this process's share of it."""
 
     folder: Path | None = None
-    """Where model, result, curves and the state for resuming go; None keeps nothing."""
+    """The folder for model, result, curves and the state for resuming; None stores nothing."""
     save_every: float = 5.0
-    """Seconds between two savings of the state for resuming."""
+    """Seconds between two saves of the state for resuming."""
     tensorboard: Path | None = None
     about: str = ""
     """What the run is called in its result."""
     source: Mapping[str, str] = field(default_factory=dict)
-    """The data and task as the user named them, so that the model can be tested on the like again."""
+    """The data and task as the user named them, so that the model can be tested on the same again."""
     share: Share = field(default_factory=Share)
     """The part of every batch this process computes; only the first process writes files."""
 
@@ -79,7 +79,7 @@ class Run:
         *,
         task: Task | None = None,
     ) -> None:
-        """``task`` is what another run learned from the same parts with the same options."""
+        """``task`` is one that another run has already learned from the same parts with the same options."""
         self.parts = parts
         self.setup = setup
         self.place = place or Place()
@@ -115,10 +115,10 @@ class Run:
         }
 
     def _renewed(self, stories: Sequence[Story]) -> Callable[[int], EncodedQuestions]:
-        """The training questions of each epoch, told in other words: a function of the seed and the epoch."""
+        """The training questions of each epoch, retold in other words: a function of the seed and the epoch."""
         recipe = self.setup.recipe
         if recipe.split != "story":
-            raise InputError("copies needs split=story: held-out questions would stand in the renamed stories")
+            raise InputError("copies needs split=story: the renamed stories would contain held-out questions")
 
         retold = self.task.retell(stories)
 
@@ -129,13 +129,13 @@ class Run:
         return renewed
 
     def resume(self) -> bool:
-        """Go on from the folder's saved state, if it is one of exactly this run."""
+        """Resume from the folder's saved state, if it belongs to exactly this run."""
         folder = self.place.folder
         if folder is None or not (folder / STATE_FILE).exists():
             return False
         if not self.trainer.restore(folder / STATE_FILE, self._about):
             raise InputError(
-                f"{folder / STATE_FILE} is of a run with other settings or data; start it with the same options, or "
+                f"{folder / STATE_FILE} belongs to a run with different settings or data; use the same options, or "
                 "choose another --out"
             )
         return True
@@ -169,6 +169,10 @@ class Run:
             trainer.save(folder / STATE_FILE, self._about)
         return trainer.finished
 
+    def request_stop(self) -> None:
+        """End after the epoch that is being trained."""
+        self.stop_requested = True
+
     def best(self) -> Restart:
         """The restart chosen on the development questions."""
         chosen = choose([self._result(restart, None) for restart in self.trainer.restarts], self.setup.recipe.keep)
@@ -188,9 +192,7 @@ class Run:
         """Test every restart's best weights once, choose on development, save; return the result."""
         start = time.monotonic()
         if all(restart.diverged and not math.isfinite(restart.dev_loss) for restart in self.trainer.restarts):
-            raise InputError(
-                "every restart diverged: the loss is not a number any more; choose a smaller learning_rate"
-            )
+            raise InputError("every restart diverged: the loss is no longer a number; choose a smaller learning_rate")
         restarts = tuple(self.test(self.trainer.restarts))
         result = RunResult(
             about=self.place.about,

@@ -1,6 +1,6 @@
 """From names to settings: a network, how its task is read, and a recipe, with single settings changed by name.
 
-The command line and ``query_reduction.train`` both come through here. A setting that does not exist, or that has no
+The command line and ``query_reduction.train`` both use this module. A setting that does not exist, or that has no
 effect on the chosen network or data, is an error that says so.
 """
 
@@ -23,7 +23,7 @@ _OPTIONS: dict[str, type] = {"stories": StoryOptions, "dialogs": DialogOptions}
 _SUFFIXES: dict[str, dict[str, Any]] = {"+": {"match": "original"}, "c": {"copying": True}}
 """What a letter after a network's name does to a dialog task."""
 _PEOPLE_WRITE: dict[str, dict[str, Any]] = {"stories": {"writing": "any"}}
-"""What is set where people train on stories of their own."""
+"""Settings for training on one's own stories."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +57,9 @@ def setup(
     questions: int = 1000,
     changes: Mapping[str, Any] | None = None,
 ) -> Setup:
-    """The settings these names stand for, for so many training questions of ``stories`` or ``dialogs``."""
+    """The settings these names stand for, for this many training questions of ``stories`` or ``dialogs``."""
     name, suffix = network, ""
-    if network[-1:] in _SUFFIXES:
+    if network not in kinds() and network[-1:] in _SUFFIXES:
         name, suffix = network[:-1], network[-1]
         if kind != "dialogs":
             raise InputError(f"network {network!r}: {suffix!r} is for dialogs and has no effect on {kind}")
@@ -86,9 +86,9 @@ def setup(
 def setups(
     network: str | None, recipe: str, *, kind: str, questions: int, changes: Mapping[str, Any] | None = None
 ) -> list[Setup]:
-    """The same for the networks to be tried: the one that is named, or those the recipe tries where none is.
+    """The same for every network to try: the named one or, without a name, those the recipe tries.
 
-    These are people's own trainings, so stories may be written in any way unless something else is asked for; the
+    This is for users' own training, so stories may be written in any way unless the options say otherwise; the
     families themselves keep to what was published.
     """
     names = family(recipe).networks if network is None else (network,)
@@ -110,4 +110,4 @@ def _no_effect(setting: str, network: str, kind: str, parts: Mapping[str, Any]) 
     if any(setting in _names(known.config) for known in kinds().values()):
         return f"{setting} has no effect on network {network}"
     have = sorted(set().union(*(_names(type(own)) for own in parts.values())))
-    return f"no setting {setting!r}; there are {', '.join(have)}"
+    return f"no setting {setting!r}; choose from {', '.join(have)}"

@@ -1,4 +1,4 @@
-"""Several networks for one task: trained one after another, and the best on development questions chosen."""
+"""Several networks for one task: trained one after another, choosing the best on development questions."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ __all__ = ["choose_run", "runs_of"]
 
 
 def runs_of(parts: Parts, setups: Sequence[Setup], place: Place) -> Iterator[Run]:
-    """A run for each network; what is learned of the task beside weights is learned once.
+    """One run per network; what is learned about the task besides weights is learned once.
 
-    Of several, each has a folder of its own inside the place's.
+    If there are several, each has its own folder inside the place's folder.
     """
     task = None
     for setup in setups:
@@ -34,7 +34,7 @@ def runs_of(parts: Parts, setups: Sequence[Setup], place: Place) -> Iterator[Run
 def choose_run(runs: Sequence[Run], place: Place) -> tuple[SavedModel, RunResult]:
     """Test all trained runs, take the one whose chosen restart did best on development questions, and save it."""
     results = [run.finish() for run in runs]
-    # The runs' restarts have the same numbers, so a run is known by its place here.
+    # The runs' restarts have the same numbers, so a run is identified by its position here.
     ranked = [replace(result.chosen, restart=number) for number, result in enumerate(results)]
     best = choose(ranked, "accuracy").restart
     run, result = runs[best], results[best]

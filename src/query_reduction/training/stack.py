@@ -29,11 +29,11 @@ class _Run(NamedTuple):
     gradients: Tensor
     memory: dict[str, Tensor]
     steps: Tensor
-    """How many there were."""
+    """The number of steps so far."""
 
 
 class ParameterStack:
-    """Values, gradients, weight decay and what the optimiser remembers of all parameters of a network stack."""
+    """Values, gradients, weight decay and optimiser state of all parameters of a network stack."""
 
     def __init__(self, network: StackedNetwork, recipe: Recipe) -> None:
         self._network = network
@@ -76,7 +76,7 @@ class ParameterStack:
                 values[number],
                 gradients[number],
                 {kind: pieces[number] for kind, pieces in memory.items()},
-                # Single precision is what PyTorch's fused rules count in.
+                # PyTorch's fused optimisers count steps in single precision.
                 torch.tensor(float(steps), dtype=torch.float32),
             )
             for number, run in enumerate(alike)
@@ -87,7 +87,7 @@ class ParameterStack:
         return [piece.view(shape) for piece, shape in zip(pieces, self._shapes, strict=True)]
 
     def zero_gradients(self) -> None:
-        """Forget the gradients of the last step; autograd adds the next ones in place."""
+        """Clear the gradients of the last step; autograd adds the next ones in place."""
         self._gradients.zero_()
 
     def share_gradients(self, share: Share) -> None:
@@ -96,7 +96,7 @@ class ParameterStack:
 
     @torch.no_grad()
     def clip_gradients(self, most: float) -> None:
-        """Scale each restart's gradient down where its norm is larger than ``most``."""
+        """Clip each restart's gradient to the norm ``most``."""
         views = self._views(self._gradients)
         squares = torch.stack([view.flatten(1).square().sum(1) for view in views]).sum(0)
         scale = (most / squares.sqrt().clamp(min=1e-12)).clamp(max=1.0)
@@ -110,7 +110,7 @@ class ParameterStack:
             self._optimiser.step(run.values, run.gradients, run.memory, run.steps, rate=learning_rate, decay=run.decay)
 
     def keep(self, positions: Iterable[int]) -> None:
-        """Let all restarts but those at these positions of the stack go."""
+        """Drop all restarts except those at these positions of the stack."""
         index = torch.tensor(list(positions), dtype=torch.int64)
 
         def kept(flat: Tensor) -> list[Tensor]:
@@ -129,7 +129,7 @@ class ParameterStack:
         return {name: value[position : position + 1].clone() for name, value in views}
 
     def state(self) -> dict[str, Tensor]:
-        """Values and what the optimiser remembers by name, to be saved."""
+        """Values and optimiser state by name, to be saved."""
         found = {"steps": torch.tensor(self._steps)}
         for kind, flat in {"value": self._values, **self._memory}.items():
             named = zip(self._names, self._views(flat), strict=True)
@@ -137,7 +137,7 @@ class ParameterStack:
         return found
 
     def restore(self, state: dict[str, Tensor]) -> None:
-        """Take over what ``state`` gave."""
+        """Load the result of ``state``."""
 
         def named(kind: str) -> list[Tensor]:
             return [state[f"{kind}/{name}"] for name in self._names]

@@ -1,4 +1,4 @@
-"""Simulated worlds that tell the twenty bAbI story tasks: true by construction, as many as wanted.
+"""Simulated worlds that tell the twenty bAbI story tasks: true by construction, in any number.
 
 ``generate`` gives stories in memory, ``write`` makes bAbI files, ``mixture`` joins tasks, ``shortened`` cuts short
 stories out of long ones. Words come from a table a user may replace, sizes from ``WorldOptions``.

@@ -52,14 +52,14 @@ def _carry(
     ask: Callable[[HouseVoice, House, int, _Handled], tuple[str, str, tuple[int, ...]]],
     task: str,
 ) -> Story:
-    """People walk about and handle things; each question is about somebody who has lately done so."""
+    """People walk around and handle things; each question is about somebody who has recently done so."""
     voice = house_voice(words, options)
     house = voice.house(rng)
     sentences: list[str] = []
     questions: list[Question] = []
     handled: list[_Handled] = [[] for _ in voice.people]
     handlers: list[int] = []
-    """Who handles a thing in each sentence, -1 where nobody does."""
+    """Who handles a thing in each sentence, -1 if nobody does."""
     while len(questions) < QUESTIONS:
         due = next_question(len(sentences), len(questions), options)
         while len(sentences) < due:

@@ -1,4 +1,4 @@
-"""Chance that is the same on every machine: ``random()`` alone has a sequence that Python promises to keep."""
+"""Random numbers that are the same on every machine: only the sequence of ``random()`` is guaranteed by Python."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 
 def seeded(*parts: object) -> random.Random:
-    """A generator of its own for these parts (seed, task, split …), the same in every process."""
+    """A separate generator for these parts (seed, task, split …), the same in every process."""
     digest = sha256("/".join(map(str, parts)).encode()).digest()
     return random.Random(int.from_bytes(digest[:8], "big"))
 

@@ -1,7 +1,7 @@
 """How alike two sets of stories are: their words, sentence templates, lengths, proofs and answers.
 
 Distributions are compared by total variation: how much of one has to be moved to make it the other, 0 to 1. Two
-samples of the same source differ too, by chance; ``compare`` says how much, so that a reader can tell.
+samples of the same source differ too, by chance; ``compare`` reports how much, so that a reader can judge.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """What is compared of a set of stories."""
+    """The properties of a set of stories that are compared."""
 
     stories: int
     questions: int
     vocabulary: frozenset[str]
     mean_length: float
     length_quantiles: tuple[int, ...]
-    """Sentences a story has, at the 5th, 25th, 50th, 75th and 95th percentile."""
+    """Sentences per story at the 5th, 25th, 50th, 75th and 95th percentile."""
     counts: Mapping[str, Counter[Hashable]]
     """The distributions, by name."""
 
@@ -71,7 +71,7 @@ class Comparison:
 def compare(
     published: Sequence[Story], generate: Callable[[int, int], Sequence[Story]], words: Words, *, samples: int = 4
 ) -> Comparison:
-    """Compare stories with generated ones; ``generate`` makes so many questions with a seed."""
+    """Compare stories with generated ones; ``generate`` makes a given number of questions with a seed."""
     expected = profile(published, words)
     found = [profile(generate(expected.questions, seed), words) for seed in range(samples)]
     return Comparison(
@@ -86,7 +86,7 @@ def compare(
 
 
 def profile(stories: Sequence[Story], words: Words) -> Profile:
-    """Everything that is compared of these stories."""
+    """The profile of these stories."""
     lengths = sorted(len(story.sentences) for story in stories)
     questions = [question for story in stories for question in story.questions]
     texts = [

@@ -17,7 +17,7 @@ __all__ = ["TELLERS"]
 class _Voice:
     def __init__(self, words: Words, options: WorldOptions, least_people: int) -> None:
         self.people = people = words.people.take("house", options.people, at_least=least_people)
-        # Two people who are in different places need a third to go to together.
+        # Two people in different places need a third place to go to together.
         self.places = places = words.places.take("house", options.places, at_least=3)
         pronouns = sorted(set(words.pronouns.values()))
         self.pronoun_of = [pronouns.index(words.pronouns[name]) for name in people]
@@ -66,7 +66,7 @@ class _Walkers:
 
 
 def _he_and_she(rng: random.Random, words: Words, options: WorldOptions) -> Story:
-    """Task 11: somebody goes to a place, and then he or she goes on."""
+    """Task 11: somebody goes to a place, and then he or she moves on."""
     voice = _voice(words, options, 1)
     walkers = _Walkers(rng, len(voice.people), len(voice.places))
     sentences: list[str] = []
@@ -104,7 +104,7 @@ def _two_at_once(rng: random.Random, words: Words, options: WorldOptions) -> Sto
 
 
 def _they(rng: random.Random, words: Words, options: WorldOptions) -> Story:
-    """Task 13: two people go to a place together, and then they go on."""
+    """Task 13: two people go to a place together, and then they move on."""
     voice = _voice(words, options, 2)
     walkers = _Walkers(rng, len(voice.people), len(voice.places))
     sentences: list[str] = []

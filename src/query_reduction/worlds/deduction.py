@@ -1,4 +1,4 @@
-"""Tasks 15 and 16: what holds for a kind holds for each of it (deduction), and the other way round (induction)."""
+"""Tasks 15 and 16: what holds for a kind holds for each member (deduction), and vice versa (induction)."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ def _prepare_deduction(words: Words, options: WorldOptions) -> _DeductionWords:
 
 
 def _deduction(rng: random.Random, words: Words, options: WorldOptions) -> Story:
-    """Task 15: every animal fears one other, everybody is an animal that has been told of."""
+    """Task 15: every animal fears one other, and everybody is an animal that has been mentioned."""
     known = _prepare_deduction(words, options)
     random_ = rng.random
     animal_count = len(known.animals)
     length = known.sentences
-    # Subjects are animals, then people; the first `untold` of them have still to be told of.
+    # Subjects are animals, then people; the first `untold` of them have not been mentioned yet.
     subjects = list(range(animal_count + known.people))
     kinds = subjects[:animal_count]
     if length < len(subjects):
@@ -68,7 +68,7 @@ def _deduction(rng: random.Random, words: Words, options: WorldOptions) -> Story
         chosen = int(random_() * (len(subjects) if spare else untold))
         subject = subjects[chosen]
         if subject >= animal_count and animal_of[subject] < 0:
-            # An animal not told of yet is no answer to who this is: draw somebody or something else.
+            # An animal not mentioned yet cannot be what somebody is: draw another subject.
             animal = kinds[int(random_() * len(kinds))]
             if told_at[animal] < 0:
                 continue
@@ -128,11 +128,11 @@ def _prepare_induction(words: Words, options: WorldOptions) -> _InductionWords:
 
 
 def _induction(rng: random.Random, words: Words, options: WorldOptions) -> Story:
-    """Task 16: everybody is an animal and has a colour, and the colour of the last one is asked for.
+    """Task 16: everybody is an animal and has a colour, and the question asks for the colour of the last one.
 
-    Whenever another animal of a kind appears, the kind takes a colour anew, and those of the kind whose colour is told
-    from then on have it: two of a kind may differ. What is asked for is the colour of the one of the kind that
-    appeared last: so it is in all published stories, also where the majority has another colour.
+    Whenever another animal of a kind appears, the kind gets a new colour, and members whose colour is stated from then
+    on have it: two of a kind may differ. The answer is the colour of the member that appeared last: this holds in all
+    published stories, even where the majority has another colour.
     """
     known = _prepare_induction(words, options)
     random_ = rng.random
@@ -171,14 +171,14 @@ def _induction(rng: random.Random, words: Words, options: WorldOptions) -> Story
 
 
 def _who_comes_up(rng: random.Random, people: int, sentences: int) -> tuple[list[int], list[tuple[int, bool]]]:
-    """The people, first the one whose colour is not told; and who comes up in each sentence, with his colour or not.
+    """The people, first the one whose colour is not stated; and who comes up in each sentence, with colour or not.
 
-    Anybody about whom not all is told comes up next: with his animal, then with his colour. All others come up again
-    only where there are more sentences than that.
+    Anybody not yet fully described comes up next: first the animal, then the colour. The others come up again only if
+    there are more sentences than that.
     """
     random_ = rng.random
     count = min(people, (sentences + 1) // 2)
-    # Everybody is as likely to come up next, so that only a selection of them has to be drawn.
+    # Everybody is equally likely to come up next, so only a sample of them has to be drawn.
     order = list(range(people)) if count == people else sample(rng, range(people), count)
     spare = sentences - (2 * count - 1)
     unfinished = count

@@ -1,4 +1,4 @@
-"""Restaurant bookings: dialogs of the five published tasks, with their knowledge base, as many as wanted.
+"""Restaurant bookings: dialogs of the five published tasks, with their knowledge base, in any number.
 
 1 ask for what is missing, then call the knowledge base    4 tell phone and address of the place booked
 2 the same wishes, changed afterwards                      5 all of it in one conversation
@@ -101,7 +101,7 @@ class _Place:
 
 @dataclass(slots=True)
 class _Talk:
-    """A dialog while it is held."""
+    """A dialog in progress."""
 
     rng: random.Random
     unseen: bool
@@ -119,9 +119,9 @@ class _Talk:
 def generate_dialogs(task: int, dialogs: int, *, seed: int = 0, split: DialogSplit = "train") -> list[Story]:
     """Dialogs of one task; the same seed gives the same ones on every machine."""
     if task not in DIALOG_TASKS:
-        raise InputError(f"there is no dialog task {task} to generate; there are {', '.join(map(str, DIALOG_TASKS))}")
+        raise InputError(f"dialog task {task} cannot be generated; choose from {', '.join(map(str, DIALOG_TASKS))}")
     if split not in _KINDS_OF_TEXT:
-        raise InputError(f"unknown split {split!r}; there are {', '.join(_KINDS_OF_TEXT)}")
+        raise InputError(f"unknown split {split!r}; choose from {', '.join(_KINDS_OF_TEXT)}")
     rng = seeded("dialogs", seed, task, split)
     told: list[Story] = []
     while len(told) < dialogs:
@@ -215,7 +215,7 @@ DIALOG_TASKS: dict[int, Callable[[_Talk], None]] = {
     4: _tell_more,
     5: _whole_booking,
 }
-"""What holds a dialog of each task."""
+"""The function that generates a dialog of each task."""
 
 
 def _any_place(talk: _Talk) -> _Place:
@@ -255,7 +255,7 @@ def _call(talk: _Talk, wishes: dict[str, str]) -> None:
 
 
 def _other_wishes_first(talk: _Talk, final: dict[str, str]) -> tuple[dict[str, str], list[str]]:
-    """What the guest wishes before changing one to four wishes to what can be found; and which those are."""
+    """The guest's requests before one to four of them change to something available; and which those are."""
     values = {**_VALUES[talk.unseen], "number": _NUMBERS, "price": _PRICES}
     changed = sample(talk.rng, _WISHES, 1 + pick(talk.rng, len(_WISHES)))
     first = {wish: final[wish] for wish in _WISHES}

@@ -1,6 +1,6 @@
-"""Stories by the number: any task, split, size and mixture, in memory or as bAbI files.
+"""Stories in any number: any task, split, size and mixture, in memory or as bAbI files.
 
-The same seed gives the same bytes on every machine. A story's own text decides which split it belongs to, so
+The same seed gives the same bytes on every machine. A story's own text determines which split it belongs to, so
 splits never share one, whatever is generated and in whatever order.
 """
 
@@ -64,12 +64,12 @@ def generate_splits(
     words: Words | None = None,
     unseen_names: bool = False,
 ) -> dict[Split, list[Story]]:
-    """Several splits of one task: the very stories of ``generate``, sooner than one split after the other."""
+    """Several splits of one task: the same stories as ``generate``, faster than one split after the other."""
     if task not in TASKS:
         raise InputError(f"there is no task {task}; the tasks are 1 to {len(TASKS)}")
     for split, count in questions.items():
         if split not in SPLITS:
-            raise InputError(f"unknown split {split!r}; there are {', '.join(SPLITS)}")
+            raise InputError(f"unknown split {split!r}; choose from {', '.join(SPLITS)}")
         if count < 1:
             raise InputError(f"questions must be at least 1, not {count}")
     table = load_words() if words is None else words
@@ -120,9 +120,9 @@ def write(
     unseen_names: bool = False,
     mixed: bool = False,
 ) -> list[Path]:
-    """Write bAbI files for training (``questions`` a task), validation and test (``held_out_questions`` a task).
+    """Write bAbI files for training (``questions`` per task), validation and test (``held_out_questions`` per task).
 
-    One file a task and split, named as the published ones are; ``mixed`` writes all tasks into one file a split.
+    One file per task and split, named like the published ones; ``mixed`` writes all tasks into one file per split.
     """
     counts: dict[Split, int] = {"train": questions, "valid": held_out_questions, "test": held_out_questions}
     folder.mkdir(parents=True, exist_ok=True)
@@ -185,7 +185,7 @@ def _cut(story: Story, questions: int) -> Story:
 
 
 def _with_distractors(story: Story, rng: random.Random, words: Words, chance: float) -> Story:
-    """The story with irrelevant sentences strewn in; proofs and questions keep pointing at the same sentences."""
+    """The story with irrelevant sentences mixed in; proofs and questions keep pointing at the same sentences."""
     irrelevant = words.sentences["distractor"]
     sentences: list[str] = []
     new_position = []
@@ -216,7 +216,7 @@ def _file_name(info: TaskInfo, split: Split) -> str:
 
 
 def _write_file(path: Path, stories: Iterable[Story], space_before_tab: bool) -> Path:
-    """Write a whole file or nothing."""
+    """Write the complete file or nothing."""
     unfinished = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         with unfinished.open("w", encoding="utf-8", newline="\n") as file:

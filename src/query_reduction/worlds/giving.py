@@ -24,7 +24,7 @@ def _three_arguments(rng: random.Random, words: Words, options: WorldOptions) ->
     sentences: list[str] = []
     questions: list[Question] = []
     gifts: list[Event | None] = []
-    """The gift each sentence tells of, if any."""
+    """The gift in each sentence, if any."""
     last_gift: dict[tuple[int, int], int] = {}
     """The sentence of the last gift of each thing, (thing, -1), and between each two people."""
     while len(questions) < QUESTIONS:
@@ -61,7 +61,7 @@ class _Asked:
         self.whom_from_who = words.asked("whom_gave", who=people, thing=things)
 
     def ask(self, rng: random.Random, gift: Event, *, unclear: bool) -> tuple[str, str]:
-        """A question and its answer; "What did Fred give to Bill?" is not asked where it is ``unclear`` which gift."""
+        """A question and its answer; "What did Fred give to Bill?" is not asked if it is ``unclear`` which gift."""
         _, giver, thing, taker = gift
         form = int(rng.random() * 6)
         while unclear and form < 2:

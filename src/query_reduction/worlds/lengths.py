@@ -1,4 +1,4 @@
-"""How many sentences a story has: as published, or as asked for."""
+"""The number of sentences in a story: as published, or as requested."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["story_length"]
 
 
 def story_length(task: int, options: WorldOptions, published: int, *, least: int) -> int:
-    """The sentences asked for, or the published number; an error where a question could not be answered from them."""
+    """The requested number of sentences, or the published one; an error if too few to answer a question."""
     if options.sentences is None:
         return published
     if options.sentences < least:

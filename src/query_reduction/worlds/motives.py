@@ -70,9 +70,9 @@ def _prepare(words: Words, options: WorldOptions) -> _Words:
 
 
 def _motivations(rng: random.Random, words: Words, options: WorldOptions) -> Story:
-    """Task 20: a question after every sentence, until nobody can do anything any more.
+    """Task 20: a question after every sentence, until nobody can do anything more.
 
-    There is one thing of each kind, so that who comes late goes without. Where the story has to be longer, another day
+    There is one thing of each kind, so latecomers go without. If the story has to be longer, another day
     begins: everything is back in its place and everybody feels something new.
     """
     known = _prepare(words, options)

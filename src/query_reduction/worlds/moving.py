@@ -15,12 +15,12 @@ __all__ = ["TELLERS"]
 _WALKING_AND_CARRYING = 3
 # Only task 3 leaves out most of the "there" after "got the milk".
 _THERE_IN_TASK_3 = 0.2
-# Of the moves it could ask about, task 3 prefers the later: each is so much likelier than the one after it.
+# Of the moves it could ask about, task 3 prefers the later: each is this many times as likely as the one after it.
 _EARLIER_MOVE = 0.75
 
 
 def _one_fact(rng: random.Random, words: Words, options: WorldOptions) -> Story:
-    """Task 1: people walk about; where is one of them?"""
+    """Task 1: people walk around; where is one of them?"""
     voice = house_voice(words, options)
     house = voice.house(rng)
     told_by = [-1] * len(voice.people)
@@ -51,11 +51,11 @@ def _two_facts(rng: random.Random, words: Words, options: WorldOptions) -> Story
     questions: list[Question] = []
     arrived = [-1] * len(voice.people)
     handled = [-1] * len(voice.things)
-    """The sentence that last told of each thing."""
+    """The last sentence about each thing."""
     dropped: list[tuple[int, int]] = [(-1, -1)] * len(voice.things)
-    """Where each thing was put down, and the sentence that told of that place."""
+    """Where each thing was put down, and the sentence that named that place."""
     touched: list[int] = []
-    """The thing each sentence handles, -1 where none."""
+    """The thing each sentence handles, -1 if none."""
     while len(questions) < QUESTIONS:
         due = next_question(len(sentences), len(questions), options)
         while len(sentences) < due:

@@ -14,16 +14,16 @@ class WorldOptions:
     """Sizes of the worlds; ``None`` means as in the published data."""
 
     sentences: int | None = None
-    """Sentences a story has; it goes on a little where nothing can be asked yet. Questions are spread evenly where
-    a story can be interrupted, and stand at its end in the other tasks (4, 15 to 19)."""
+    """Sentences per story; it continues a little if nothing can be asked yet. Questions are spread evenly if a story
+    can be interrupted, and come at its end in the other tasks (4, 15 to 19)."""
     people: int | None = None
-    """People who take part."""
+    """Number of people."""
     places: int | None = None
-    """Places there are to be in."""
+    """Number of places."""
     things: int | None = None
     """Things that are carried, compared or placed."""
     distractors: float = 0.0
-    """Chance of a sentence that has nothing to do with any question, after each sentence."""
+    """Probability of an irrelevant sentence after each sentence."""
 
     def __post_init__(self) -> None:
         for name in ("sentences", "people", "places", "things"):
@@ -31,4 +31,4 @@ class WorldOptions:
             if value is not None and value < 1:
                 raise InputError(f"{name} must be at least 1, not {value}")
         if not 0.0 <= self.distractors < 1.0:
-            raise InputError(f"distractors is a chance from 0 to below 1, not {self.distractors}")
+            raise InputError(f"distractors must be a probability from 0 to below 1, not {self.distractors}")

@@ -1,4 +1,4 @@
-"""Task 4, two-argument relations: places in a row, one beside the other.
+"""Task 4, two-argument relations: places in a row, next to each other.
 
 Its map is also that of tasks 17 and 19.
 """
@@ -115,9 +115,9 @@ def surrounded_path(rng: random.Random, count: int) -> Map:
 
 
 def tell_map(rng: random.Random, told_of: Map, sentences: int) -> tuple[list[Neighbour], list[int]]:
-    """What is told, sentence by sentence, and in which sentence each link was told last.
+    """What is told, sentence by sentence, and the last sentence that told each link.
 
-    A spot and then one of its neighbours is drawn; a link is told again only where there are more sentences than
+    A spot and then one of its neighbours is drawn; a link is repeated only if there are more sentences than
     links. Spots with one neighbour are therefore drawn with it more often than the others.
     """
     random_ = rng.random
@@ -171,7 +171,7 @@ def _prepare(words: Words, options: WorldOptions) -> _Words:
 
 
 def _relations(rng: random.Random, words: Words, options: WorldOptions) -> Story:
-    """Task 4: the answer is always the place that the proving sentence is about."""
+    """Task 4: the answer is always the subject of the supporting sentence."""
     known = _prepare(words, options)
     count = min(known.sentences + 1, len(known.places))
     place_of = sample(rng, known.numbers, count)

@@ -1,4 +1,4 @@
-"""Short stories like those people make up, cut out of generated ones.
+"""Short stories like those people make up, extracted from generated ones.
 
 The worlds tell stories as the published data does: long ones, whose first question comes late. People try "Mary got
 the milk. Mary went to the garden." So a question keeps its supporting facts and only some of the other sentences; a
@@ -16,11 +16,11 @@ from query_reduction.worlds.solver import solve
 __all__ = ["shortened"]
 
 _LARGEST_SHARE = 0.4
-"""At most so many of the sentences that prove nothing are kept, on average."""
+"""At most this share of the irrelevant sentences is kept, on average."""
 
 
 def shortened(stories: Sequence[Story], seed: int) -> Iterator[Story]:
-    """Every question of every story, as a short story of its own, where that is possible."""
+    """Every question of every story, as a separate short story, where possible."""
     rng = random.Random(seed)
     for story in stories:
         for question in story.questions:

@@ -1,6 +1,6 @@
-"""The shared world: people in places who walk about, take things, put them down and hand them over.
+"""The shared world: people in places who walk around, take things, put them down and hand them over.
 
-Everybody and everything starts somewhere that no story tells. What happens next is drawn as in the published data:
+Everybody and everything starts somewhere that no story mentions. What happens next is drawn as in the published data:
 a kind of action and a person, all equally likely, drawn again if that person cannot do it. Giving is the exception:
 there, it is always the first thing of the table that can be handed over, to the first person of the table present.
 All are numbers here; ``HouseVoice`` puts them into words.
@@ -19,7 +19,7 @@ __all__ = ["DROP", "GET", "GIVE", "MOVE", "Event", "House", "HouseVoice", "house
 
 MOVE, GET, DROP, GIVE = range(4)
 Event: TypeAlias = tuple[int, int, int, int]
-"""Kind, who, the place or the thing, and to whom (-1 where nobody)."""
+"""Kind, who, the place or the thing, and to whom (-1 if nobody)."""
 
 
 class House:
@@ -44,7 +44,7 @@ class House:
             self._lying[int(rng.random() * places)].append(thing)
 
     def happen(self, kinds: int) -> Event:
-        """Let something happen, of the first ``kinds`` kinds of event."""
+        """Make something happen, from the first ``kinds`` kinds of event."""
         random_, place_of, people = self._random, self.place, self._people
         while True:
             kind = int(random_() * kinds)

@@ -23,7 +23,7 @@ _STEPS = ((0, 1), (0, -1), (1, 0), (-1, 0))
 
 
 def _askable(side: int, other_side: int, answer: bool) -> tuple[tuple[bool, int], ...]:
-    """All questions with this answer about two neighbours of a spot: if the two are swapped, and the side asked for."""
+    """All questions with this answer about two neighbours of a spot: whether they are swapped, and the side."""
     (x, y), (other_x, other_y) = _STEPS[side], _STEPS[other_side]
     across, up = x - other_x, y - other_y
     return tuple(
@@ -69,9 +69,9 @@ def _prepare_positions(words: Words, options: WorldOptions) -> _PositionWords:
 
 
 def _positions(rng: random.Random, words: Words, options: WorldOptions) -> Story:
-    """Task 17: things one step beside each other, and questions about two that are beside the same third.
+    """Task 17: things one step from each other, and questions about two that are next to the same third.
 
-    Yes and no are equally likely; then every question with that answer is.
+    Yes and no are equally likely, and so are all questions with that answer.
     """
     known = _prepare_positions(words, options)
     random_ = rng.random
@@ -115,7 +115,7 @@ class _SizeWords:
     sentences: int
     """In a round."""
     one_round: bool
-    """Whether the story must have that many sentences, and not more."""
+    """Whether the story must have exactly that many sentences."""
     told: tuple[Lines, Lines]
     """That the first thing fits into the second, and that the second is bigger than the first."""
     asked: tuple[Lines, Lines]
@@ -139,9 +139,9 @@ def _prepare_sizes(words: Words, options: WorldOptions) -> _SizeWords:
 def _sizes(rng: random.Random, words: Words, options: WorldOptions) -> Story:
     """Task 18: which of two things is bigger, by way of a third.
 
-    Five comparisons are told, then up to five questions asked. Where too many attempts to find those are in vain, five
-    more comparisons are told and five more questions asked, as in the published stories; where the number of sentences
-    is given, another story is told instead.
+    Five comparisons are told, then up to five questions asked. If too many attempts to find those fail, five more
+    comparisons are told and five more questions asked, as in the published stories; if the number of sentences is
+    given, another story is told instead.
     """
     known = _prepare_sizes(words, options)
     random_ = rng.random
@@ -164,7 +164,7 @@ def _sizes(rng: random.Random, words: Words, options: WorldOptions) -> Story:
 
 
 def _comparisons(rng: random.Random, by_size: list[int], count: int) -> list[Comparison]:
-    """So many pairs of things, each pair as likely as every other, again and again."""
+    """This many pairs of things, repeatedly, all pairs equally likely."""
     random_ = rng.random
     things = len(by_size)
     pairs = []
@@ -180,7 +180,7 @@ def _size_questions(rng: random.Random, known: _SizeWords, compared: list[Compar
     """Up to five questions, each answered by two comparisons that have a thing in common.
 
     One comparison and one of its things are drawn; the other comparison is the first told that mentions this thing. If
-    the thing is not between the other two in size, the attempt was in vain.
+    the thing is not between the other two in size, the attempt fails.
     """
     random_ = rng.random
     # Where each thing is mentioned first, and where next.
@@ -196,7 +196,7 @@ def _size_questions(rng: random.Random, known: _SizeWords, compared: list[Compar
     for _ in range(_SIZE_ATTEMPTS):
         fact = int(random_() * len(compared))
         pair = compared[fact]
-        # From the bigger thing of the pair over the smaller one to a still smaller one, a claim comes out true; from
+        # From the bigger thing of the pair over the smaller one to a still smaller one, a claim is true; from
         # the smaller one upwards, false.
         answer = random_() < 0.5
         between = pair[not answer]
@@ -235,7 +235,7 @@ def _prepare_paths(words: Words, options: WorldOptions) -> _PathWords:
 
 
 def _paths(rng: random.Random, words: Words, options: WorldOptions) -> Story:
-    """Task 19: two steps from one place to another, through the middle of a map that has only one way."""
+    """Task 19: two steps from one place to another, through the middle of a map with only one path."""
     known = _prepare_paths(words, options)
     length = known.sentences
     place_of = sample(rng, known.places, min(length + 1, len(known.places)))

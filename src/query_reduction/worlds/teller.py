@@ -1,7 +1,7 @@
 """What a teller is, and when the tellers of this package ask.
 
 The published stories ask five questions each, one after every second sentence in which something worth asking has
-happened lately: a question is about one of the last five facts told. Longer stories spread their five questions
+happened recently: a question is about one of the last five facts told. Longer stories spread their five questions
 evenly and ask about anything told.
 """
 
@@ -26,11 +26,11 @@ _RECENT_FACTS = 5
 
 
 def next_question(told: int, asked: int, options: WorldOptions) -> int:
-    """How many sentences to tell before trying to ask again, ``told`` and ``asked`` being what there is."""
+    """How many sentences to tell before trying to ask again, given ``told`` sentences and ``asked`` questions."""
     due = 0 if options.sentences is None else (asked + 1) * options.sentences // QUESTIONS
     return due if due > told else told + _SENTENCES_A_QUESTION
 
 
 def first_recent(facts: int, options: WorldOptions) -> int:
-    """The first of so many facts that is recent enough to ask about."""
+    """The first of this many facts that is recent enough to ask about."""
     return max(0, facts - _RECENT_FACTS) if options.sentences is None else 0

@@ -37,9 +37,9 @@ def _before(rng: random.Random, words: Words, options: WorldOptions) -> Story:
     sentences: list[str] = []
     questions: list[Question] = []
     went: list[list[int]] = [[] for _ in voice.people]
-    """Each person's places, one for each part of the day so far."""
+    """Each person's places, one per part of the day so far."""
     told_by: dict[tuple[int, int], int] = {}
-    """The sentence that last told of each person's move in each part of the day."""
+    """The last sentence about each person's move in each part of the day."""
     facts: list[tuple[int, int]] = []
     """Person and part of the day, as it happened."""
     free = list(range(len(voice.people)))
@@ -76,7 +76,7 @@ def _next_place(rng: random.Random, places: int, day: list[int]) -> int:
 
 
 def _has_before(fact: tuple[int, int], went: list[list[int]]) -> bool:
-    """Whether there is a place before this one, and only one: the person does not come back here later."""
+    """Whether there is exactly one place before this one: the person does not return here later."""
     who, time = fact
     return time > 0 and went[who][time] not in went[who][time + 1 :]
 

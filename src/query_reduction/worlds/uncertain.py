@@ -1,7 +1,7 @@
-"""Tasks 9 and 10: what is denied, and what is known only by halves.
+"""Tasks 9 and 10: what is denied, and what is only half known.
 
-Behind every sentence somebody moves. Half of the time the story says so, a quarter of the time it says where he is
-now, and otherwise it says where he is not any more (task 9) or two places of which one is right (task 10).
+Every sentence reflects a move. Half of the time the story says so, a quarter of the time it says where he is
+now, and otherwise it says where he no longer is (task 9) or two places of which one is right (task 10).
 """
 
 from __future__ import annotations
@@ -72,14 +72,14 @@ def _negation(rng: random.Random, words: Words, options: WorldOptions) -> Story:
 
 
 def _indefinite(rng: random.Random, words: Words, options: WorldOptions) -> Story:
-    """Task 10: somebody is in a place, or in one of two; "either in the park or the park" is told as published."""
+    """Task 10: somebody is in a place, or in one of two; "either in the park or the park" occurs, as published."""
     voice = _voice(words, options, "town")
     place_of = [int(rng.random() * len(voice.places)) for _ in voice.people]
     sentences: list[str] = []
     questions: list[Question] = []
     movers: list[int] = []
     told: list[tuple[int, int]] = [(-1, -1)] * len(voice.people)
-    """The last sentence about each person, and the second place it names (-1 where it is sure)."""
+    """The last sentence about each person, and the second place it names (-1 if it is certain)."""
     while len(questions) < QUESTIONS:
         due = next_question(len(sentences), len(questions), options)
         while len(sentences) < due:

@@ -1,6 +1,6 @@
 """Reads the table of words, and says what is wrong with it.
 
-A user may replace the table that comes with the package, ``words.toml`` beside this file.
+A user may replace the table that comes with the package, ``words.toml`` next to this file.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _LEXICONS = {
     "shapes": ("placed",),
 }
 _VERBS = ("move", "get", "drop", "give")
-# The slots each sentence and question must have: all of them, or what it says would be lost.
+# The slots each sentence and question must have: all of them, or its content would be lost.
 _SENTENCES = {
     "move": "who place",
     "get": "who thing",
@@ -110,7 +110,7 @@ def _default_words() -> Words:
 
 
 class _Table:
-    """A TOML table while it is checked: every complaint is one line with file, key and problem."""
+    """A TOML table while it is checked: every error is one line with file, key and problem."""
 
     def __init__(self, source: str, text: str) -> None:
         self.source = source
@@ -122,7 +122,7 @@ class _Table:
     def words(self) -> Words:
         for name in self.sections:
             if name not in _SECTIONS:
-                raise self._wrong(name, f"unknown section; there are {', '.join(_SECTIONS)}")
+                raise self._wrong(name, f"unknown section; choose from {', '.join(_SECTIONS)}")
         lexicons = {kind: self._lexicon(kind, groups) for kind, groups in _LEXICONS.items()}
         verbs = {name: self._words(self._section("verbs", _VERBS), "verbs", name) for name in _VERBS}
         answers = self._section("answers", (*_ANSWERS, "numbers"))
@@ -153,7 +153,7 @@ class _Table:
                     raise self._wrong(f"{name}.{key}", "is missing")
             for key in section:
                 if key not in keys:
-                    raise self._wrong(f"{name}.{key}", f"unknown key; there are {', '.join(keys)}")
+                    raise self._wrong(f"{name}.{key}", f"unknown key; choose from {', '.join(keys)}")
         return section
 
     def _word(self, word: object, key: str) -> str:

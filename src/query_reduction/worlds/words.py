@@ -16,7 +16,7 @@ from query_reduction.worlds.options import WorldOptions
 
 __all__ = ["Lexicon", "Lines", "Motive", "Words"]
 
-# What another split's stories never show when its names are to be unseen; colours stay.
+# What other splits never mention when the test's names must be unseen; colours stay.
 _NAMES = ("people", "places", "things", "containers", "animals", "shapes")
 
 
@@ -61,7 +61,7 @@ class Lines(dict[tuple[int, ...], str]):
     def __init__(self, ways: Sequence[str], slots: Mapping[str, Sequence[str]]) -> None:
         super().__init__()
         self.ways = len(ways)
-        """How many ways there are to say it; the first number of a key chooses one."""
+        """The number of phrasings; the first number of a key chooses one."""
         self._templates = [list(Formatter().parse(way)) for way in ways]
         self._slots = dict(slots)
 
@@ -75,7 +75,7 @@ class Lines(dict[tuple[int, ...], str]):
         return line
 
     def say(self, rng: random.Random, *numbers: int) -> str:
-        """The line for these numbers, in any one of its ways."""
+        """The line for these numbers, in a random phrasing."""
         return self[(int(rng.random() * self.ways), *numbers)]
 
 
@@ -102,7 +102,7 @@ class Words:
     """Parts of two days, earliest first."""
     motives: tuple[Motive, ...]
     sentences: Mapping[str, tuple[str, ...]]
-    """Every way to say a thing, verbs filled in."""
+    """All phrasings, with verbs filled in."""
     questions: Mapping[str, tuple[str, ...]]
     answers: Mapping[str, str]
     numbers: tuple[str, ...]

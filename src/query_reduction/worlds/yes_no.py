@@ -17,14 +17,14 @@ _WALKING_AND_CARRYING = 3
 
 
 def _is_there(rng: random.Random, words: Words, options: WorldOptions) -> Story:
-    """People walk about and carry things; half of the questions name the right place."""
+    """People walk around and carry things; half of the questions name the right place."""
     voice = house_voice(words, options)
     house = voice.house(rng)
     sentences: list[str] = []
     questions: list[Question] = []
     arrived = [-1] * len(voice.people)
     walkers: list[int] = []
-    """Who moves in each sentence, -1 where nobody does."""
+    """Who moves in each sentence, -1 if nobody does."""
     while len(questions) < QUESTIONS:
         due = next_question(len(sentences), len(questions), options)
         while len(sentences) < due:

@@ -1,4 +1,4 @@
-// The dialog tab: a conversation with a chat model, and its knowledge base beside it.
+// The dialog tab: a conversation with a chat model, with its knowledge base alongside.
 
 import { RefusedError, element, get, percent, post } from "./api.js";
 
@@ -15,7 +15,7 @@ export class DialogTab {
   constructor(panel, showProblem) {
     this.showProblem = showProblem;
     this.log = element("ol", { class: "chat", "aria-live": "polite", "aria-label": "the conversation" });
-    this.input = element("input", { type: "text", id: "utterance", maxlength: 1000, autocomplete: "off", placeholder: "say something; nothing is silence" });
+    this.input = element("input", { type: "text", id: "utterance", maxlength: 1000, autocomplete: "off", placeholder: "say something; empty means silence" });
     this.search = element("input", { type: "search", "aria-label": "search the knowledge base", placeholder: "search places" });
     this.places = element("ul", { class: "places" });
     this.count = element("span", { class: "soft" });

@@ -25,7 +25,7 @@ export function spoken(text, trust, least) {
   return element("p", { class: "words" }, text, element("small", { title: "the decoder's probability of its least certain word" }, ` ${percent(trust)}`));
 }
 
-// A vector as a strip: one cell a unit, blue below zero and red above.
+// A vector as a strip: one cell per unit, blue below zero and red above.
 export function strip(vector) {
   const canvas = element("canvas", { width: vector.length, height: 1, role: "img", "aria-label": "the vector's units as colours" });
   const pen = canvas.getContext("2d");

@@ -13,7 +13,7 @@ export class StoryTab {
     this.list = byId("sentences");
     this.question = byId("question");
     this.trace = null;
-    this.told = null; // the generated story, while it stands as told
+    this.told = null; // the generated story, while it is unedited
     byId("another").addEventListener("click", () => this.another());
     byId("clear").addEventListener("click", () => this.set([""], ""));
     byId("add").addEventListener("click", () => this.addAfter(this.rows.at(-1)));
@@ -97,7 +97,7 @@ export class StoryTab {
     this.changed();
   }
 
-  // The server cuts what was written into sentences: each gets a row of its own, and the caret stays at the end.
+  // The server cuts what was written into sentences: each gets its own row, and the caret stays at the end.
   layOut(story, filled) {
     if (story.length === filled.length) return filled;
     const laid = [];
@@ -165,7 +165,7 @@ export class StoryTab {
     try {
       const body = { model: this.model.name, sentences, question, vectors: true };
       const trace = await post("/api/trace", body, this.pending.signal);
-      // Edited meanwhile: this answer is no longer asked for, the next is on its way.
+      // Edited meanwhile: this answer is outdated, the next is on its way.
       if (filled.some((row, place) => row.querySelector("textarea").value !== sentences[place])) return;
       this.show(trace, this.layOut(trace.story, filled));
       this.showProblem("");
@@ -246,7 +246,7 @@ export class StoryTab {
       if (number < last_layer && trace.queries_in_words) {
         parts.push(element("p", {}, `query for layer ${number + 2}, so far`));
         parts.push(spoken(trace.so_far_in_words[number][at], trace.so_far_trust[number][at], trace.least_trust));
-        parts.push(element("p", {}, "with what is told later"));
+        parts.push(element("p", {}, "including later sentences"));
         parts.push(spoken(trace.queries_in_words[number][at], trace.queries_trust[number][at], trace.least_trust));
       } else {
         parts.push(element("p", {}, number < last_layer ? `query layer ${number + 2} reads with` : "state the answer is read from"));

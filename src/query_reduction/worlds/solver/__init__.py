@@ -1,4 +1,4 @@
-"""Slow reference solvers, one a task: they read only the text of a story and know nothing of the worlds.
+"""Slow reference solvers, one per task: they read only the text of a story and know nothing of the worlds.
 
 They are the independent check of the generators, and of the published data.
 """
@@ -33,5 +33,5 @@ SOLVERS: dict[int, Callable[[Sequence[str], str], str]] = {
 
 
 def solve(task: int, sentences: Sequence[str], question: str) -> str:
-    """The answer to a question of a task, from the sentences told before it."""
+    """The answer to a question of a task, from the sentences before it."""
     return SOLVERS[task](sentences, question)

@@ -28,7 +28,7 @@ class Event(NamedTuple):
 
 
 def read_events(sentences: Iterable[str]) -> Iterator[Event]:
-    """What the sentences tell, in order; a sentence that tells of no such event is passed over."""
+    """The events in the sentences, in order; other sentences are skipped."""
     for sentence in sentences:
         for kind, pattern in _PATTERNS.items():
             match = pattern.fullmatch(sentence)

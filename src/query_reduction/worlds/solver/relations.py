@@ -1,4 +1,4 @@
-"""Task 4, read from the text: the fact that names the place and the direction asked for, either way round."""
+"""Task 4, read from the text: the fact that names the place and the direction asked for, in either order."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ _HOW_TO_GO = re.compile(r"How do you go from the (.+) to the (.+)\?")
 
 
 def _shortest(graph: Mapping[str, Mapping[str, Step]], start: str, end: str) -> list[Step] | None:
-    """The steps of a shortest way, or None where there is no way."""
+    """The steps of a shortest path, or None if there is no path."""
     ways: dict[str, list[Step]] = {start: []}
     waiting = deque([start])
     while waiting:
@@ -52,7 +52,7 @@ def _positions(sentences: Sequence[str], question: str) -> str:
             graph.setdefault(thing, {})[other] = (-right, -up)
     steps = _shortest(graph, asked[3], asked[1])
     if steps is None:
-        raise ValueError(f"nothing told connects the things of: {question}")
+        raise ValueError(f"no fact connects the things of: {question}")
     right, up = _SIDES[asked[2]]
     return "yes" if sum(right * x + up * y for x, y in steps) > 0 else "no"
 
@@ -75,11 +75,11 @@ def _sizes(sentences: Sequence[str], question: str) -> str:
         return "yes"
     if _shortest(smaller_than, smaller, bigger) is not None:
         return "no"
-    raise ValueError(f"nothing told compares the things of: {question}")
+    raise ValueError(f"no fact compares the things of: {question}")
 
 
 def _paths(sentences: Sequence[str], question: str) -> str:
-    """The first letters of the directions of the shortest way."""
+    """The first letters of the directions of the shortest path."""
     asked = _HOW_TO_GO.fullmatch(question)
     if not asked:
         raise ValueError(f"not a question of task 19: {question}")
@@ -89,7 +89,7 @@ def _paths(sentences: Sequence[str], question: str) -> str:
         graph.setdefault(place, {})[other] = OPPOSITE[direction][0]
     way = _shortest(graph, asked[1], asked[2])
     if way is None:
-        raise ValueError(f"there is no way: {question}")
+        raise ValueError(f"there is no path: {question}")
     return ",".join(way)
 
 

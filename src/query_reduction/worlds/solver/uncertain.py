@@ -22,9 +22,9 @@ def _negation(sentences: Sequence[str], question: str) -> str:
             return "yes" if there[2] == place else "no"
         if not_there and not_there[1] == who:
             if not_there[2] != place:
-                raise ValueError(f"nothing tells whether {question!r}")
+                raise ValueError(f"no fact decides {question!r}")
             return "no"
-    raise ValueError(f"nothing is told of {who}")
+    raise ValueError(f"no sentence is about {who}")
 
 
 def _indefinite(sentences: Sequence[str], question: str) -> str:
@@ -35,7 +35,7 @@ def _indefinite(sentences: Sequence[str], question: str) -> str:
             return "maybe" if place in (either[2], either[3]) else "no"
         if there and there[1] == who:
             return "yes" if there[2] == place else "no"
-    raise ValueError(f"nothing is told of {who}")
+    raise ValueError(f"no sentence is about {who}")
 
 
 SOLVERS: dict[int, Callable[[Sequence[str], str], str]] = {9: _negation, 10: _indefinite}

@@ -1,4 +1,4 @@
-"""Task 6: compare the place asked about with the last one told."""
+"""Task 6: compare the place asked about with the last one mentioned."""
 
 from __future__ import annotations
 
