@@ -289,4 +289,4 @@ def test_limits_hold_for_sentences_after_splitting(reader: StoryModel) -> None:
 def test_advice_reaches_the_page(dialog_reader: DialogModel) -> None:
     response = request(dialog_reader, "POST", "/api/chat", json={"model": "task2", "text": "Bonjour, Zürich!"}).json()
     assert response["said"] == response["turns"] == []
-    assert response["advice"] == ["not understood: Bonjour, Zürich; please say it otherwise"]
+    assert response["advice"] == ["not understood: Bonjour, Zürich; please rephrase"]

@@ -175,6 +175,8 @@ def test_a_story_of_unknown_words_only_is_a_guess(model: StoryModel) -> None:
     answer = model.answer("Blorp frimmed zat.", "Where is Mary?")
     assert answer.guess and "no sentence could be read: the answer is a guess" in answer.notes()
     assert model.explain("Blorp frimmed zat.", "Where is Mary?").guess
+    named = model.answer("Blorp frimmed zat.", "Where is Zoë?")
+    assert named.read_as == () and named.unknown_words == ("Blorp", "frimmed", "zat", "Zoë")
 
 
 def test_what_lies_beyond_the_memory_is_said(model: StoryModel) -> None:

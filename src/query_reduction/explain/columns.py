@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from query_reduction.explain.trace import Trace
+from query_reduction.explain.trace import LEAST_TRUST, Trace
 
 __all__ = ["GateColumn", "gate_columns", "red", "word_columns"]
 
@@ -46,10 +47,23 @@ def word_columns(trace: Trace) -> list[tuple[str, tuple[str, ...]]]:
     Texts that cannot be trusted are left empty, the others show how far they can be trusted.
     """
     columns: list[tuple[str, tuple[str, ...]]] = []
-    for number, (so_far, whole) in enumerate(zip(*trace.trusted_words(), strict=True), start=2):
+    so_far_texts = _trusted(trace.so_far_in_words, trace.so_far_trust)
+    whole_texts = _trusted(trace.queries_in_words, trace.queries_trust)
+    for number, (so_far, whole) in enumerate(zip(so_far_texts, whole_texts, strict=True), start=2):
         columns.append((f"query for layer {number} so far", so_far))
         columns.append((f"query layer {number} reads with", whole))
     return columns
+
+
+def _trusted(words: Sequence[Sequence[str]] | None, trust: Sequence[Sequence[float]] | None) -> list[tuple[str, ...]]:
+    """By layer, the texts with how far they can be trusted in percent."""
+    return [
+        tuple(
+            f"{text} ({sure:.0%})" if text and sure >= LEAST_TRUST else ""
+            for text, sure in zip(texts, values, strict=True)
+        )
+        for texts, values in zip(words or (), trust or (), strict=True)
+    ]
 
 
 def red(gate: float) -> str:

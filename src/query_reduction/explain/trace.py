@@ -20,7 +20,7 @@ from query_reduction.files import write_atomically
 from query_reduction.networks.protocol import LayerTrace, StackedNetwork
 from query_reduction.tasks.protocol import Task
 from query_reduction.tasks.reading import Reading, Understood
-from query_reduction.tasks.stories import Answer, StoryTask
+from query_reduction.tasks.stories import StoryTask
 
 __all__ = ["LEAST_TRUST", "LayerReading", "Ranked", "Trace", "trace_answer", "trace_story"]
 
@@ -108,14 +108,6 @@ class Trace(Reading):
     """How far ``queries_in_words`` can be trusted: the decoder's probability of each query's least certain word."""
     so_far_trust: tuple[tuple[float, ...], ...] | None = None
     """The same for ``so_far_in_words``."""
-
-    def trusted_words(self) -> tuple[_Words, _Words]:
-        """By layer below the last and sentence, the query so far and the whole one; empty where untrustworthy."""
-        return _trusted(self.so_far_in_words, self.so_far_trust), _trusted(self.queries_in_words, self.queries_trust)
-
-    def as_answer(self) -> Answer:
-        """The answer alone."""
-        return Answer.of(self.ranked, self)
 
     def ranking(self) -> list[int]:
         """Positions of the sentences read, those that contributed most first."""
@@ -242,17 +234,6 @@ def trace_answer(
         so_far_in_words=words.so_far if words else None,
         queries_trust=words.queries_trust if words else None,
         so_far_trust=words.so_far_trust if words else None,
-    )
-
-
-def _trusted(words: _Words | None, trust: tuple[tuple[float, ...], ...] | None) -> _Words:
-    """The texts with their trust in percent."""
-    return tuple(
-        tuple(
-            f"{text} ({sure:.0%})" if text and sure >= LEAST_TRUST else ""
-            for text, sure in zip(texts, values, strict=True)
-        )
-        for texts, values in zip(words or (), trust or (), strict=True)
     )
 
 

@@ -150,15 +150,20 @@ class Reader:
         texts = dict(enumerate(named.sentences if named else story))
         kept = [place for place, text in texts.items() if self._readable(text, known=taken)]
         if named and self.names and len(kept) < len(story):
-            # Once more: sentences that are not read may have taken names that others need.
+            # Again: sentences that are not read may have taken names that others need.
             named = self.names.read([story[place] for place in kept], question)
             texts = dict(zip(kept, named.sentences, strict=True))
         if named:
             kept = [place for place in kept if self._readable(texts[place])]
+<<<<<<< HEAD
             unknown = _still_unknown(unknown, named)
+=======
+>>>>>>> people
         guess = bool(story) and not kept
         if guess:
-            kept, texts = list(range(len(story))), dict(enumerate(story))
+            kept, texts, named = list(range(len(story))), dict(enumerate(story)), None
+        if named:
+            unknown = _still_unknown(unknown, named)
         return Understood(
             told=len(story),
             skipped=max(0, len(kept) - self.memory) if self.memory else 0,
