@@ -15,11 +15,6 @@ from query_reduction.tasks.phrases import Phrase, learn_asks, learn_phrases, phr
 from query_reduction.tasks.sources import load_parts
 from query_reduction.tasks.utterances import Hearing, understood
 
-<<<<<<< HEAD
-WORDS = re.findall(
-    r"\S+", "i i'd like a table in with food for people please price range no not hello don't do you have option: ok"
-)
-=======
 WORDS = [
     "i",
     "i'd",
@@ -44,7 +39,6 @@ WORDS = [
     "option:",
     "ok",
 ]
->>>>>>> people
 KINDS = {
     **dict.fromkeys(("italian", "french", "spanish"), "<r_cuisine>"),
     **dict.fromkeys(("paris", "rome", "new_york"), "<r_location>"),

@@ -40,11 +40,7 @@ _BATCH = 128
 
 @torch.inference_mode()
 def score_explanations(network: StackedNetwork, task: StoryTask, stories: Sequence[Story]) -> dict[str, dict[str, Any]]:
-<<<<<<< HEAD
-    """By task: how many questions have known facts, and the figures of the model, of chance and of recency."""
-=======
     """By task: the number of questions with known facts, and the figures of every ranking."""
->>>>>>> people
     supports = [question.support for story in stories for question in story.questions]
     read_stories = task.as_read(stories)
     encoded = task.encode(read_stories)

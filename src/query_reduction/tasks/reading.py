@@ -155,10 +155,6 @@ class Reader:
             texts = dict(zip(kept, named.sentences, strict=True))
         if named:
             kept = [place for place in kept if self._readable(texts[place])]
-<<<<<<< HEAD
-            unknown = _still_unknown(unknown, named)
-=======
->>>>>>> people
         guess = bool(story) and not kept
         if guess:
             kept, texts, named = list(range(len(story))), dict(enumerate(story)), None
