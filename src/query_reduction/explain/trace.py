@@ -20,7 +20,7 @@ from query_reduction.files import write_atomically
 from query_reduction.networks.protocol import LayerTrace, StackedNetwork
 from query_reduction.tasks.protocol import Task
 from query_reduction.tasks.reading import Reading, Understood
-from query_reduction.tasks.stories import StoryTask
+from query_reduction.tasks.stories import Answer, StoryTask
 
 __all__ = ["LEAST_TRUST", "LayerReading", "Ranked", "Trace", "trace_answer", "trace_story"]
 
@@ -108,6 +108,10 @@ class Trace(Reading):
     """How far ``queries_in_words`` can be trusted: the decoder's probability of each query's least certain word."""
     so_far_trust: tuple[tuple[float, ...], ...] | None = None
     """The same for ``so_far_in_words``."""
+
+    def as_answer(self) -> Answer:
+        """The answer alone."""
+        return Answer.of(self.ranked, self)
 
     def ranking(self) -> list[int]:
         """Positions of the sentences read, those that contributed most first."""
