@@ -109,6 +109,10 @@ class Trace(Reading):
     so_far_trust: tuple[tuple[float, ...], ...] | None = None
     """The same for ``so_far_in_words``."""
 
+    def as_answer(self) -> Answer:
+        """The answer alone."""
+        return Answer.of(self.ranked, self)
+
     def ranking(self) -> list[int]:
         """Positions of the sentences read, those that contributed most first."""
         order: list[int] = np.argsort(-self.contributions, kind="stable").tolist()
