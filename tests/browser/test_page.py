@@ -127,7 +127,7 @@ def test_slider_shows_the_query_over_time(page: Page) -> None:
     expect(ending).to_contain_text("garden")
     expect(page.locator("#sentences li").nth(1)).to_have_class(re.compile("later"))
     expect(page.locator("#queries canvas")).to_have_count(2)
-    expect(page.locator("#queries .words").first).to_have_text("Where is Mary")
+    expect(page.locator("#queries .words").first).to_have_text("where is mary", ignore_case=True)
     page.get_by_role("button", name="play").click()
     expect(page.get_by_role("button", name="pause")).to_be_visible()
     expect(page.get_by_role("button", name="play")).to_be_visible()
@@ -147,7 +147,9 @@ def test_another_story_and_unknown_words(page: Page) -> None:
 def test_story_text_stays_text(page: Page) -> None:
     evil = "Mary went to the garden <img>"
     tell(page, "Mary went to the garden.", evil, "<img src=x onerror=alert(1)>", question=f"Where is Mary? {evil}")
-    expect(page.locator("#now")).to_contain_text("<img")
+    expect(page.locator("#unknown")).to_contain_text("img")
+    expect(page.locator("#unknown")).to_contain_text("could not be read")
+    assert page.locator("#sentences textarea").nth(1).input_value() == evil
     assert page.locator("main img").count() == 0
 
 
