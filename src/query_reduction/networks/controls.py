@@ -184,4 +184,4 @@ class BagOfWords(_Reader):
 def _sentence_counts(batch: Batch, sentences: int) -> Float[Tensor, "batch sentence"]:
     """How often each story contains each sentence of the batch."""
     told = (torch.arange(batch.stories.shape[1]) < batch.lengths.long().unsqueeze(1)).float()
-    return torch.zeros(len(told), sentences).scatter_add(1, batch.stories.long(), told)
+    return told.new_zeros(len(told), sentences).scatter_add(1, batch.stories.long(), told)
