@@ -18,7 +18,7 @@ from query_reduction.networks.registry import name_of
 from query_reduction.ready import find_model
 from query_reduction.tasks.dialogs import DialogTask
 from query_reduction.tasks.protocol import Given, Scores, Task
-from query_reduction.tasks.reading import as_sentences
+from query_reduction.tasks.reading import check_asked
 from query_reduction.tasks.responses import Response
 from query_reduction.tasks.stories import Answer, StoryTask
 from query_reduction.training.checkpoint import MODEL_FILE, SavedModel, load_model, save_model
@@ -92,7 +92,7 @@ class StoryModel(Model):
     def answer_many(self, asked: Sequence[tuple[str | Sequence[str], str]]) -> list[Answer]:
         """Answer several questions, each about its own story, in one batch."""
         for story, question in asked:
-            _check(story, question)
+            check_asked(story, question)
         return self.task.answer(self.network, asked)
 
     def explain(self, story: str | Sequence[str], question: str, *, endings: bool = True) -> Trace:
@@ -100,7 +100,7 @@ class StoryModel(Model):
 
         With ``endings`` the story is also read up to each sentence, for the answer if it had ended there.
         """
-        _check(story, question)
+        check_asked(story, question)
         return trace_story(self.network, self.task, story, question, endings=endings)
 
 
@@ -152,10 +152,3 @@ def model_of(saved: SavedModel) -> StoryModel | DialogModel:
     if isinstance(saved.task, DialogTask):
         return DialogModel(saved, saved.task)
     raise TypeError(f"no model for {type(saved.task).__name__}")
-
-
-def _check(story: str | Sequence[str], question: str) -> None:
-    if not as_sentences(story):
-        raise InputError("story: it has no sentences")
-    if not question.strip():
-        raise InputError("question: it is empty")

@@ -233,7 +233,7 @@ def test_questions_that_come_together_are_answered_together() -> None:
     assert sizes == [64, 36, 1]
 
 
-def test_one_failure_does_not_stop_the_batcher() -> None:
+def test_a_question_that_cannot_be_answered_fails_alone() -> None:
     def answer(asked: Sequence[int]) -> list[int]:
         if 0 in asked:
             raise ValueError
@@ -241,10 +241,19 @@ def test_one_failure_does_not_stop_the_batcher() -> None:
 
     async def ask() -> None:
         with ThreadPoolExecutor(1) as executor:
-            batcher: Batcher[int, int] = Batcher(answer, executor, waiting=2)
-            with pytest.raises(ValueError):
-                await batcher.ask(0)
+            batcher: Batcher[int, int] = Batcher(answer, executor, waiting=50)
+            asked = [0 if number in (7, 30) else number for number in range(1, 41)]
+            found = await asyncio.gather(*map(batcher.ask, asked), return_exceptions=True)
+            assert [one for one in found if not isinstance(one, ValueError)] == [number for number in asked if number]
             assert await batcher.ask(5) == 5
+
+    asyncio.run(ask())
+
+
+def test_the_line_is_bounded_and_given_up_questions_leave_it() -> None:
+    async def ask() -> None:
+        with ThreadPoolExecutor(1) as executor:
+            batcher: Batcher[int, int] = Batcher(list, executor, waiting=2)
             waiting = [asyncio.create_task(batcher.ask(number)) for number in (1, 2, 3)]
             await asyncio.sleep(0)
             with pytest.raises(BusyError):
@@ -253,6 +262,44 @@ def test_one_failure_does_not_stop_the_batcher() -> None:
             assert await waiting[1] == 2
 
     asyncio.run(ask())
+
+
+def test_clients_take_turns_and_share_the_line() -> None:
+    order: list[str] = []
+
+    def answer(asked: Sequence[str]) -> list[str]:
+        order.extend(asked)
+        return list(asked)
+
+    async def ask() -> list[Any]:
+        with ThreadPoolExecutor(1) as executor:
+            batcher: Batcher[str, str] = Batcher(answer, executor, waiting=6, at_once=1)
+            flood = [asyncio.create_task(batcher.ask(f"flood {number}", "a")) for number in range(8)]
+            await asyncio.sleep(0)
+            honest = [asyncio.create_task(batcher.ask(f"honest {number}", "b")) for number in range(2)]
+            return await asyncio.gather(*flood, *honest, return_exceptions=True)
+
+    found = asyncio.run(ask())
+    assert found[-2:] == ["honest 0", "honest 1"]
+    assert sum(isinstance(one, BusyError) for one in found) == 4
+    assert order == ["flood 0", "honest 0", "flood 1", "honest 1", "flood 2", "flood 3"]
+
+
+@pytest.mark.parametrize("poison", ["\x1c", "\x1d\x1f", "\x85"])
+def test_what_only_python_takes_for_blank_is_refused_before_it_meets_others(reader: StoryModel, poison: str) -> None:
+    for change in ({"question": poison}, {"sentences": [poison]}):
+        for path in ("/api/answer", "/api/trace"):
+            response = request(reader, "POST", path, json=ASKED | change)
+            assert response.status_code == 422 and response.json()["error"]["code"] == "invalid"
+
+    async def together() -> list[int]:
+        transport = httpx.ASGITransport(create_app({"task2": reader}, None, frozenset({"test"})))
+        async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
+            bodies = [ASKED | ({"question": poison} if number % 4 == 0 else {}) for number in range(16)]
+            answers = await asyncio.gather(*(client.post("/api/answer", json=body) for body in bodies))
+            return [answer.status_code for answer in answers]
+
+    assert asyncio.run(together()) == [422 if number % 4 == 0 else 200 for number in range(16)]
 
 
 def test_a_network_without_gates_answers_but_is_not_explained() -> None:

@@ -6,13 +6,13 @@ import json
 import signal
 import socket
 import subprocess
-import sys
 import time
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from running_server import connect, running_server
 from small_networks import saved_story_model
 
 from query_reduction.cli import main
@@ -31,15 +31,8 @@ def model_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def server(model_file: Path) -> Iterator[tuple[subprocess.Popen[str], int]]:
-    command = [sys.executable, "-m", "query_reduction", "serve", str(model_file.parent), "--port", "0", "--json"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        try:
-            assert process.stdout is not None
-            said = json.loads(process.stdout.readline())
-            assert said["models"] == ["tiny"]
-            yield process, int(said["address"].split(":")[2].strip("/"))
-        finally:
-            process.kill()
+    with running_server(model_file.parent) as found:
+        yield found
 
 
 def test_sigterm_finishes_the_request_in_flight(server: tuple[subprocess.Popen[str], int]) -> None:
@@ -51,13 +44,7 @@ def test_sigterm_finishes_the_request_in_flight(server: tuple[subprocess.Popen[s
         f"POST /api/answer HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\n"
         f"content-length: {len(body)}\r\n\r\n"
     )
-    for _ in range(100):  # it says where it listens just before it accepts
-        try:
-            connection = socket.create_connection(("127.0.0.1", port), timeout=20)
-            break
-        except ConnectionRefusedError:
-            time.sleep(0.1)
-    with connection:
+    with connect(port) as connection:
         # The request has begun but its body is not there yet when the signal comes.
         connection.sendall(head.encode() + body[:10])
         time.sleep(0.5)
@@ -101,4 +88,4 @@ def test_models_by_file_folder_and_folder_of_folders(model_file: Path, tmp_path:
 
 def test_limits_must_make_sense(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["serve", "--sentences", "0"]) == 1
-    assert "--sentences must be above 0" in capsys.readouterr().err
+    assert "sentences must be a whole number from 1 to 1e+06, not 0" in capsys.readouterr().err

@@ -27,6 +27,8 @@ class Serve:
     """The address to listen on; 0.0.0.0 accepts connections from other machines."""
     port: int = 8080
     """The port to listen on; 0 takes a free one."""
+    proxy: str = ""
+    """The address of a reverse proxy on this or another machine; the clients it names in X-Forwarded-For take turns."""
     json: bool = False
     """Print where it listens, and the models, as one JSON object."""
     limits: Limits = field(default_factory=Limits)
@@ -49,5 +51,5 @@ class Serve:
             else:
                 notes.print(f"{', '.join(models)}: open {address} (API: {address}docs; Ctrl-C ends)", markup=False)
 
-        serve(models, self.host, self.port, self.limits, announce)
+        serve(models, self.host, self.port, self.limits, announce, proxy=self.proxy)
         return 0

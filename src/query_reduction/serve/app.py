@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-from collections.abc import AsyncIterator, Mapping, Sequence
+import math
+import time
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from importlib.resources import files
@@ -25,7 +26,7 @@ from query_reduction.serve.catalog import describe, story_tasks
 from query_reduction.serve.conversation import Partner
 from query_reduction.serve.guard import Guard, error_body
 from query_reduction.serve.limits import Limits
-from query_reduction.tasks.reading import as_sentences
+from query_reduction.tasks.reading import as_sentences, check_asked
 from query_reduction.tasks.stories import Answer
 
 __all__ = ["create_app"]
@@ -34,6 +35,8 @@ _KINDS = {".html": "text/html; charset=utf-8", ".css": "text/css", ".js": "text/
 _CODES = {400: "invalid", 404: "not_found", 405: "method_not_allowed"}
 # Enough for a first story of full length; its last question is asked.
 _QUESTIONS_TOLD = 5
+_CONSIDERATION = 2.0
+"""How much longer than an explanation took the next one waits while questions do."""
 _Question = tuple[str | Sequence[str], str]
 
 
@@ -50,6 +53,12 @@ def create_app(
     batchers: dict[str, Batcher[_Question, Answer]] = {
         name: Batcher(reader.answer_many, answering, waiting=bounds.waiting) for name, reader in readers.items()
     }
+    explanations: Batcher[Callable[[], Any], Any] = Batcher(
+        _considerate(lambda: any(batcher.busy for batcher in batchers.values())),
+        explaining,
+        waiting=bounds.explanations,
+        at_once=1,
+    )
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -88,11 +97,18 @@ def create_app(
             raise InputError(f"{name!r} answers questions about stories: /api/answer")
         return partners[name]
 
-    def check(sentences: Sequence[str], question: str) -> None:
+    def check_size(sentences: Sequence[str], question: str) -> None:
         if len(sentences) > bounds.sentences:
             raise InputError(f"a story may have {bounds.sentences} sentences, not {len(sentences)}")
         if max(map(len, (*sentences, question))) > bounds.characters:
             raise InputError(f"a sentence or question may have {bounds.characters} characters")
+
+    def sentences_of(asked: messages.Question) -> list[str]:
+        """The story, checked here: one that cannot be read must not get into a batch with others."""
+        sentences = as_sentences(asked.sentences)
+        check_asked(sentences, asked.question)
+        check_size(sentences, asked.question)
+        return sentences
 
     @app.get("/api/models", response_model=messages.ModelList)
     async def list_models() -> Any:
@@ -100,12 +116,10 @@ def create_app(
         return {"models": [describe(name, model) for name, model in models.items()]}
 
     @app.post("/api/answer", response_model=messages.AnswerMessage, responses=refused)
-    async def answer(asked: messages.Question) -> Response:
+    async def answer(asked: messages.Question, request: Request) -> Response:
         """Answer a question about a story."""
         reader_of(asked.model)
-        sentences = as_sentences(asked.sentences)
-        check(sentences, asked.question)
-        found = await batchers[asked.model].ask((sentences, asked.question))
+        found = await batchers[asked.model].ask((sentences_of(asked), asked.question), _client(request))
         return _json(
             {
                 "answer": found.text,
@@ -122,31 +136,31 @@ def create_app(
         )
 
     @app.post("/api/trace", response_model=messages.TraceMessage, responses=refused)
-    async def trace(asked: messages.TraceRequest) -> Response:
+    async def trace(asked: messages.TraceRequest, request: Request) -> Response:
         """Answer a question and show how: gates, reduced queries, contributions, earlier endings."""
         reader = reader_of(asked.model)
-        sentences = as_sentences(asked.sentences)
-        check(sentences, asked.question)
+        sentences = sentences_of(asked)
 
         def explain() -> bytes:
             return _bytes(reader.explain(sentences, asked.question).as_json(vectors=asked.vectors))
 
-        return Response(await _in_thread(explaining, explain), media_type="application/json")
+        return Response(await explanations.ask(explain, _client(request)), media_type="application/json")
 
     @app.post("/api/story", response_model=messages.GeneratedStory, responses=refused)
-    async def story(wanted: messages.StoryRequest) -> Any:
+    async def story(wanted: messages.StoryRequest, request: Request) -> Any:
         """A generated story of a kind the model was trained for, with a question about all of it."""
         tasks = story_tasks(known(wanted.model).card)
         if not tasks:
             raise InputError(f"no stories can be generated for model {wanted.model!r}")
-        return await _in_thread(explaining, lambda: _tell(tasks[wanted.seed % len(tasks)], wanted.seed))
+        task = tasks[wanted.seed % len(tasks)]
+        return await explanations.ask(lambda: _tell(task, wanted.seed), _client(request))
 
     @app.post("/api/chat", response_model=messages.ChatMessage, responses=refused)
-    async def chat(told: messages.ChatRequest) -> Any:
+    async def chat(told: messages.ChatRequest, request: Request) -> Any:
         """Continue a conversation. The server keeps nothing: send back what the last response contained."""
         partner = partner_of(told.model)
-        check(told.sentences, told.text)
-        return await _in_thread(explaining, lambda: partner.say(told, most_sentences=bounds.sentences))
+        check_size(told.sentences, told.text)
+        return await explanations.ask(lambda: partner.say(told, most_sentences=bounds.sentences), _client(request))
 
     @app.get("/api/knowledge/{model}", response_model=messages.KnowledgeMessage, responses=refused)
     async def knowledge(model: str) -> Any:
@@ -159,12 +173,26 @@ def create_app(
         return {"status": "ok", "version": __version__}
 
     _add_page(app)
-    _add_errors(app)
+    _add_errors(app, bounds.retry_seconds)
     return Guard(app, bounds, hosts)
 
 
-async def _in_thread(executor: ThreadPoolExecutor, work: Any) -> Any:
-    return await asyncio.get_running_loop().run_in_executor(executor, work)
+def _considerate(others_wait: Callable[[], bool]) -> Callable[[Sequence[Callable[[], Any]]], list[Any]]:
+    """Do works that must not slow others down: after each, if others wait, they have the processor for a while."""
+
+    def do(works: Sequence[Callable[[], Any]]) -> list[Any]:
+        start = time.monotonic()
+        done = [work() for work in works]
+        if others_wait():
+            time.sleep(_CONSIDERATION * (time.monotonic() - start))
+        return done
+
+    return do
+
+
+def _client(request: Request) -> str:
+    """Who asks: clients take turns."""
+    return request.client.host if request.client else ""
 
 
 def _tell(task: int, seed: int) -> dict[str, Any]:
@@ -196,7 +224,7 @@ def _add_page(app: FastAPI) -> None:
         app.add_api_route(path, send, methods=["GET", "HEAD"], include_in_schema=False)
 
 
-def _add_errors(app: FastAPI) -> None:
+def _add_errors(app: FastAPI, retry_seconds: float) -> None:
     """Every error response has the same form."""
 
     @app.exception_handler(RequestValidationError)
@@ -212,7 +240,7 @@ def _add_errors(app: FastAPI) -> None:
     @app.exception_handler(BusyError)
     async def busy(request: Request, error: BusyError) -> Response:
         body = error_body("busy", "too many questions are waiting; try again in a moment")
-        return JSONResponse(body, 503, headers={"retry-after": "1"})
+        return JSONResponse(body, 503, headers={"retry-after": str(math.ceil(retry_seconds))})
 
     @app.exception_handler(StarletteHTTPException)
     async def refused(request: Request, error: StarletteHTTPException) -> Response:

@@ -35,6 +35,10 @@ def error_body(code: str, message: str, field: str | None = None) -> dict[str, A
     return {"error": {"code": code, "message": message} | ({"field": field} if field else {})}
 
 
+class _TooLargeError(Exception):
+    """A request's body is larger than allowed."""
+
+
 class Guard:
     """An ASGI layer around the whole application."""
 
@@ -56,6 +60,9 @@ class Guard:
             nonlocal started
             if message["type"] == "http.response.start":
                 started = True
+                if message["status"] == 503:
+                    # A client that was asked to come back later is not heard before.
+                    scope.get("state", {}).get("pause", lambda: None)()
                 message["headers"] = [*message.get("headers", []), *_HEADERS]
             await send(message)
 
@@ -74,26 +81,28 @@ class Guard:
         try:
             async with asyncio.timeout(self._limits.seconds):
                 body = await self._body(headers.get(b"content-length", b"0"), receive)
-                if body is None:
-                    await refuse(413, "too_large", f"the request is larger than {self._limits.body_bytes} bytes")
-                    return
-                await self._app(scope, _replay(body, receive), guarded_send)
+                if body is not None:
+                    await self._app(scope, _replay(body, receive), guarded_send)
+        except _TooLargeError:
+            await refuse(413, "too_large", f"the request is larger than {self._limits.body_bytes} bytes")
         except TimeoutError:
             await refuse(503, "too_slow", f"not answered within {self._limits.seconds:g} seconds")
 
     async def _body(self, declared: bytes, receive: _Receive) -> bytes | None:
-        """The whole body, or None if it is too large, whatever length was declared."""
+        """The whole body, or None if the client left; one that is too large, whatever was declared, is an error."""
         limit = self._limits.body_bytes
         if not declared.isdigit() or int(declared[:20]) > limit:
-            return None
-        body = b""
+            raise _TooLargeError
+        body = bytearray()
         while True:
             message: _Message = await receive()
-            body += bytes(message.get("body", b""))
-            if len(body) > limit:
+            if message["type"] == "http.disconnect":
                 return None
+            body += message.get("body", b"")
+            if len(body) > limit:
+                raise _TooLargeError
             if not message.get("more_body", False):
-                return body
+                return bytes(body)
 
 
 def _replay(body: bytes, receive: _Receive) -> _Receive:

@@ -10,6 +10,7 @@ import socket
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 
 import uvicorn
 
@@ -17,6 +18,7 @@ from query_reduction.errors import InputError
 from query_reduction.model import DialogModel, StoryModel
 from query_reduction.native.threads import use_threads
 from query_reduction.serve.app import create_app
+from query_reduction.serve.connection import connection_type, raise_descriptor_limit
 from query_reduction.serve.limits import Limits
 
 __all__ = ["serve"]
@@ -32,8 +34,14 @@ def serve(
     port: int,
     limits: Limits,
     announce: Callable[[str], None] = lambda address: None,
+    *,
+    proxy: str = "",
 ) -> None:
-    """Serve until SIGTERM or SIGINT; requests in flight are finished first. ``announce`` gets the page's address."""
+    """Serve until SIGTERM or SIGINT; requests in flight are finished first. ``announce`` gets the page's address.
+
+    ``proxy`` is the address of a proxy whose X-Forwarded-For says who the client is.
+    """
+    bounds = replace(limits, connections=min(limits.connections, raise_descriptor_limit()))
     listening = _listen(host, port)
     use_threads(1)  # the event loop has the other core
     # The answering thread hands results back many times a second; Python's usual 5 ms turns would be its latency.
@@ -41,16 +49,19 @@ def serve(
     for model in models.values():
         if isinstance(model, StoryModel):
             model.answer(["."], ".")  # the first pass of a process is slow; nobody should wait for it
-    app = create_app(models, limits, _LOOPBACK_NAMES if _is_loopback(host) else None)
+    app = create_app(models, bounds, _LOOPBACK_NAMES if _is_loopback(host) else None)
     config = uvicorn.Config(
         app,
+        http=connection_type(bounds),
+        ws="none",
         access_log=False,
-        log_level="warning",
+        log_level="error",  # bad requests are the client's business and must not fill a disk
         server_header=False,
-        timeout_keep_alive=30,
+        proxy_headers=bool(proxy),
+        forwarded_allow_ips=proxy,
+        timeout_keep_alive=bounds.idle_seconds,
         timeout_graceful_shutdown=_SECONDS_TO_FINISH,
         backlog=_BACKLOG,
-        h11_max_incomplete_event_size=64 * 1024,
     )
     # Existing objects are exempt: collecting all of PyTorch's again and again would delay requests by 0.1 s.
     gc.collect()

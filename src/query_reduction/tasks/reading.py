@@ -15,9 +15,10 @@ from typing import TypedDict
 from query_reduction.data.sentences import split_sentences
 from query_reduction.data.stories import Question, Story
 from query_reduction.data.vocabulary import UNKNOWN_WORD, Vocabulary
+from query_reduction.errors import InputError
 from query_reduction.symmetry import KnownReading, NameReader
 
-__all__ = ["Reader", "Reading", "Understood", "as_sentences"]
+__all__ = ["Reader", "Reading", "Understood", "as_sentences", "check_asked"]
 
 _UNKNOWN_SHARE = 0.25
 """A sentence is read if at most this share of its words is unknown, or only one word."""
@@ -201,6 +202,14 @@ def as_sentences(story: str | Sequence[str]) -> list[str]:
     """The sentences of a text, or of several texts, each of one or more sentences."""
     texts = [story] if isinstance(story, str) else story
     return [sentence for text in texts for sentence in split_sentences(text)]
+
+
+def check_asked(story: str | Sequence[str], question: str) -> None:
+    """Raise an error if there is nothing to read or nothing is asked."""
+    if not as_sentences(story):
+        raise InputError("story: it has no sentences")
+    if not question.strip():
+        raise InputError("question: it is empty")
 
 
 def _sentences(count: int) -> str:
