@@ -15,9 +15,10 @@ from query_reduction._version import __version__
 from query_reduction.errors import InputError
 
 if TYPE_CHECKING:
+    from query_reduction.data.readers import read
     from query_reduction.data.stories import Question, Story
     from query_reduction.explain.trace import Trace
-    from query_reduction.learning import Epoch, read, train
+    from query_reduction.learning import Epoch, train
     from query_reduction.model import DialogModel, StoryModel, load
     from query_reduction.scan import scan
     from query_reduction.tasks.protocol import Scores
@@ -54,7 +55,7 @@ _HOME = {
     "StoryModel": "query_reduction.model",
     "Trace": "query_reduction.explain.trace",
     "load": "query_reduction.model",
-    "read": "query_reduction.learning",
+    "read": "query_reduction.data.readers",
     "train": "query_reduction.learning",
 }
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from query_reduction.data.readers import read_file
 from query_reduction.data.stories import Story
 from query_reduction.errors import InputError
 from query_reduction.model import DialogModel, StoryModel, model_of
@@ -21,7 +20,7 @@ from query_reduction.training.run import Place, Run
 from query_reduction.training.setup import setups
 from query_reduction.training.several import choose_run, runs_of
 
-__all__ = ["Epoch", "read", "train"]
+__all__ = ["Epoch", "train"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +34,6 @@ class Epoch:
     """The number of restarts still training."""
     dev_error: float | None
     """The best error on development questions so far, in percent; None before the first evaluation."""
-
-
-def read(path: str | Path) -> list[Story]:
-    """The stories or dialogs of a file; ``qrn data check`` lists everything that is wrong with one."""
-    return read_file(Path(path))
 
 
 def train(

@@ -13,7 +13,8 @@ from query_reduction import worlds
 from query_reduction.cli.output import console, notes, print_json
 from query_reduction.data.fetch import DATASETS, cache_folder, fetch
 from query_reduction.data.lines import Problem
-from query_reduction.data.readers import read_file, scan_file
+from query_reduction.data.part_files import data_files
+from query_reduction.data.readers import SUFFIXES, read_file, scan_file
 from query_reduction.data.stories import Story
 from query_reduction.errors import InputError
 from query_reduction.symmetry import discover
@@ -77,7 +78,7 @@ class CheckData:
     """Count the contents of a file or folder of stories, and list its problems with file and line."""
 
     path: Annotated[Path, tyro.conf.Positional]
-    """A bAbI or .jsonl file, or a folder of them."""
+    """A file of any format that is read (.txt, .jsonl, .json, .csv, .tsv, each also with .gz), or a folder of them."""
     json: bool = False
     """Print as one JSON object."""
 
@@ -87,9 +88,9 @@ class CheckData:
             raise InputError(f"no file or folder {self.path}")
         files = [self.path]
         if self.path.is_dir():
-            files = sorted(path for path in self.path.iterdir() if path.suffix in (".txt", ".jsonl"))
+            files = data_files(self.path)
         if not files:
-            raise InputError(f"{self.path}: no .txt or .jsonl files here")
+            raise InputError(f"{self.path}: no {', '.join(SUFFIXES)} files here")
         problems: list[Problem] = []
         rows = [_count(path, list(scan_file(path, problems)), problems) for path in files]
         if self.json:

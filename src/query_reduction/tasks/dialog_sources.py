@@ -1,7 +1,8 @@
-"""Dialogs in parts: the published folder, one's own JSONL folders and files, and generated ones."""
+"""Dialogs in parts: the published folder, one's own folders and files, and generated ones."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from query_reduction.data.dialog import (
@@ -19,7 +20,7 @@ from query_reduction.tasks.numbers import parse_tasks
 from query_reduction.tasks.protocol import hold_out_stories
 from query_reduction.worlds.dialogs import generate_dialogs, knowledge_rows
 
-__all__ = ["dialog_file", "dialog_folder", "dialog_jsonl_folder", "generated_dialogs"]
+__all__ = ["dialog_file", "dialog_folder", "generated_dialogs", "own_dialogs"]
 
 _REAL_TASK = "6"
 """Task 6 has real conversations (DSTC2) about other places, with its own candidates and no knowledge-base file."""
@@ -52,11 +53,10 @@ def dialog_folder(folder: Path, task: str | None) -> DialogParts:
     )
 
 
-def dialog_jsonl_folder(folder: Path) -> DialogParts:
-    """One's own dialogs: train.jsonl and, if present, valid.jsonl, test.jsonl, knowledge.txt or knowledge.jsonl."""
+def own_dialogs(folder: Path, files: Mapping[str, Path]) -> DialogParts:
+    """One's own dialogs, a file for each part, with knowledge.txt or knowledge.jsonl beside them if there is one."""
     read = {
-        split: read_dialogs(path) if (path := folder / f"{split}.jsonl").is_file() else []
-        for split in ("train", "valid", "test", "unseen")
+        split: read_dialogs(files[split]) if split in files else [] for split in ("train", "valid", "test", "unseen")
     }
     knowledge = [path for name in ("knowledge.txt", "knowledge.jsonl") if (path := folder / name).is_file()]
     return DialogParts(
