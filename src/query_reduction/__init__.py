@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from query_reduction.learning import Epoch, train
     from query_reduction.model import DialogModel, StoryModel, load
     from query_reduction.scan import scan
+    from query_reduction.tasks.predictions import Prediction
     from query_reduction.tasks.protocol import Scores
     from query_reduction.tasks.responses import Response
     from query_reduction.tasks.stories import Answer
@@ -30,6 +31,7 @@ __all__ = [
     "DialogModel",
     "Epoch",
     "InputError",
+    "Prediction",
     "Question",
     "Response",
     "Scores",
@@ -48,6 +50,7 @@ _HOME = {
     "Answer": "query_reduction.tasks.stories",
     "DialogModel": "query_reduction.model",
     "Epoch": "query_reduction.learning",
+    "Prediction": "query_reduction.tasks.predictions",
     "Question": "query_reduction.data.stories",
     "Response": "query_reduction.tasks.responses",
     "Scores": "query_reduction.tasks.protocol",

@@ -6,7 +6,7 @@ model.answer(["Mary got the milk.", "Mary went to the garden."], "Where is the m
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from query_reduction.networks.protocol import StackedNetwork
 from query_reduction.networks.registry import name_of
 from query_reduction.ready import find_model
 from query_reduction.tasks.dialogs import DialogTask
+from query_reduction.tasks.predictions import Prediction, predict_all
 from query_reduction.tasks.protocol import Given, Scores, Task
 from query_reduction.tasks.reading import check_asked
 from query_reduction.tasks.responses import Response
@@ -94,6 +95,13 @@ class StoryModel(Model):
         for story, question in asked:
             check_asked(story, question)
         return self.task.answer(self.network, asked)
+
+    def predict(self, stories: Iterable[Story]) -> Iterator[Prediction]:
+        """The answers to all questions of some stories, in order, each with the sentences it was read from.
+
+        Stories are taken as they are needed, a few thousand questions at a time: there may be any number of them.
+        """
+        return predict_all(self.network, self.task, stories)
 
     def explain(self, story: str | Sequence[str], question: str, *, endings: bool = True) -> Trace:
         """What the network did at every sentence: gates, reduced queries and contributions. Notebooks draw it.

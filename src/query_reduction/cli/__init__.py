@@ -21,6 +21,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "train": ("train:Train", "train a network on stories, with restarts"),
     "evaluate": ("evaluate:Evaluate", "test a trained model"),
     "ask": ("ask:Ask", "ask a trained model about a story"),
+    "predict": ("predict:Predict", "answer all questions of a file, into a file"),
     "explain": ("explain:Explain", "show how a model arrived at its answer: terminal, HTML, PNG, SVG, JSON"),
     "serve": ("serve:Serve", "a web page and JSON API for trained models"),
     "models": ("models:Models", "list the models that come with the package"),

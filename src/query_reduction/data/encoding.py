@@ -93,14 +93,26 @@ class EncodedQuestions:
         return np.minimum(1.0, np.log10(len(rows) / np.maximum(found, 1)))
 
     def batches(
-        self, size: int, chosen: NDArray[np.integer] | None = None
+        self, size: int, chosen: NDArray[np.integer] | None = None, *, most_sentences: int = 0
     ) -> Iterator[tuple[NDArray[np.integer], Batch]]:
-        """All (or the chosen) questions in batches, those with stories of similar length together."""
+        """All (or the chosen) questions in batches, those with stories of similar length together.
+
+        With ``most_sentences`` batches of long stories are smaller, so that padded they have no more than that many
+        sentences (unless a single story does).
+        """
         order = np.arange(len(self)) if chosen is None else chosen
         order = order[np.argsort(self.stories.length[order], kind="stable")]
-        for start in range(0, len(order), size):
-            part = order[start : start + size]
+        start = 0
+        while start < len(order):
+            end = min(start + size, len(order))
+            while most_sentences and end - start > 1 and self._padded(order[start:end]) > most_sentences:
+                end = start + (end - start) // 2
+            part = order[start:end]
             yield part, self.batch(part)
+            start = end
+
+    def _padded(self, sorted_part: NDArray[np.integer]) -> int:
+        return len(sorted_part) * int(self.stories.length[sorted_part[-1]])
 
 
 def encode_stories(stories: Iterable[Story], vocabulary: Vocabulary, memory: int) -> EncodedQuestions:

@@ -5,12 +5,21 @@ from __future__ import annotations
 import gzip
 import io
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from typing import IO, Protocol
 
-__all__ = ["LONGEST_LINE", "MOST_LOADED", "BoundedReader", "UnreadableError", "first_characters", "open_text"]
+__all__ = [
+    "LONGEST_LINE",
+    "MOST_LOADED",
+    "BoundedReader",
+    "UnreadableError",
+    "first_characters",
+    "open_text",
+    "watched_reading",
+]
 
 LONGEST_LINE = 1 << 26
 """Maximum number of characters in a line."""
@@ -53,11 +62,27 @@ class BoundedReader(io.RawIOBase):
         return len(data)
 
 
+_watched: ContextVar[list[IO[bytes]] | None] = ContextVar("watched", default=None)
+
+
+@contextmanager
+def watched_reading() -> Iterator[Callable[[], int]]:
+    """For progress bars: yields a function that says how many bytes of the files opened inside have been read."""
+    opened: list[IO[bytes]] = []
+    before = _watched.set(opened)
+    try:
+        yield lambda: sum(0 if file.closed else file.tell() for file in opened)
+    finally:
+        _watched.reset(before)
+
+
 @contextmanager
 def open_text(path: Path) -> Iterator[IO[str]]:
     """The text of a file, unpacked if it is gzip (by its first bytes), with LF line ends and no byte order mark."""
     try:
         with path.open("rb") as file:
+            if (watched := _watched.get()) is not None:
+                watched.append(file)
             packed = file.read(2) == _GZIP
             file.seek(0)
             if not packed and path.suffix == ".gz":

@@ -13,12 +13,13 @@ were written for these rules, syntok and pysbd (set to English) took 14 and 45 t
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 
 from query_reduction.data.stories import Story
 
-__all__ = ["split_sentences", "split_story"]
+__all__ = ["split_sentences", "split_story", "split_texts"]
 
 _END = re.compile(
     # Match from the first of several marks without backtracking: a line of nothing but marks takes linear time.
@@ -27,6 +28,7 @@ _END = re.compile(
 _SPACE = re.compile(r"\s*")
 _OPENING = re.compile(r"""[\s"'“”‘’«»‹›„(\[{¿¡—–-]*""")
 _LONGEST_ABBREVIATION = 20
+_SHORT_LINE = 200
 _LAST_WORD = re.compile(r"[^\s\"'“”‘’«»‹›„(\[{¿¡—–]*$")
 _NEXT_WORD = re.compile(r"[\w']*")
 _ITEM = re.compile(r"\d{1,3}|[ivxIVX]+|[a-zA-Z]")
@@ -55,12 +57,17 @@ _SHORT = _TITLES | _words(" ".join(_TITLES_WITH_CAPITAL).lower()) | _BEFORE_NUMB
 
 def split_sentences(text: str) -> list[str]:
     """The sentences of a text, without the white space around them; an empty text has none."""
-    return [sentence for line in text.splitlines() for sentence in _of_line(line.strip())]
+    lines = map(str.strip, text.splitlines())
+    return [
+        sentence
+        for line in lines
+        for sentence in (_of_short_line(line) if len(line) <= _SHORT_LINE else _of_line(line))
+    ]
 
 
 def split_story(story: Story) -> Story:
     """The story with each of its texts split; a fact that was several sentences is all of them."""
-    split = [_split_once(text) for text in story.sentences]
+    split = list(map(_split_once, story.sentences))
     if all(len(parts) == 1 for parts in split):
         return story
     first = [0]
@@ -77,10 +84,25 @@ def split_story(story: Story) -> Story:
     return replace(story, sentences=tuple(sentence for parts in split for sentence in parts), questions=questions)
 
 
+def split_texts(texts: Sequence[str]) -> tuple[Sequence[str], Sequence[int]]:
+    """The sentences of some texts, and for each the position of the text it comes from."""
+    split = list(map(_split_once, texts))
+    if all(len(parts) == 1 for parts in split):
+        return texts, range(len(texts))
+    sentences = [sentence for parts in split for sentence in parts]
+    return sentences, [position for position, parts in enumerate(split) for _ in parts]
+
+
 @lru_cache(maxsize=1 << 16)
 def _split_once(text: str) -> tuple[str, ...]:
     """A text of a story split; stories repeat their sentences, so each is looked at once."""
     return tuple(split_sentences(text)) or (text,)
+
+
+@lru_cache(maxsize=1 << 16)
+def _of_short_line(line: str) -> tuple[str, ...]:
+    """The same for a line that may well come again."""
+    return tuple(_of_line(line))
 
 
 def _of_line(line: str) -> list[str]:

@@ -8,8 +8,9 @@ network was trained for. ``Reading`` says what was done.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from typing import TypedDict
 
 from query_reduction.data.sentences import split_sentences
@@ -27,6 +28,8 @@ _SPREAD = 3
 _MOST_UNKNOWN = 0.75
 """With this share of unknown words a sentence is never read."""
 _MOST_LISTED = 10
+_TEXTS_KEPT = 1 << 15
+"""The number of texts of which it is remembered whether all their words are known."""
 
 
 class ReadingFields(TypedDict):
@@ -108,8 +111,10 @@ class Understood(Reading):
         """All that can be read, with the answer and the facts of ``question`` where they are known."""
         answer = question.answer if question else ""
         support = question.support if question else ()
-        place = {position: number for number, position in enumerate(self.kept)}
-        facts = tuple(place[fact] for fact in support if fact in place)
+        facts: tuple[int, ...] = ()
+        if support:
+            place = {position: number for number, position in enumerate(self.kept)}
+            facts = tuple(place[fact] for fact in support if fact in place)
         if self.names is not None:
             answer = self.names.in_known_names(answer)
         return Story(self.sentences, (Question(self.question, answer, len(self.sentences), facts),))
@@ -132,7 +137,7 @@ class Understood(Reading):
         return known.sub(lambda found: names[found[0].lower()], text)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Reader:
     """How a model reads what people write."""
 
@@ -145,6 +150,8 @@ class Reader:
     def understand(self, told: Sequence[str], question: str) -> Understood:
         """Sentences and a question, made readable."""
         story = tuple(told)
+        if all(map(self._familiar, story)) and self._familiar(question):
+            return self._as_written(story, question)
         unknown = self.vocabulary.unknown_words([*story, question])
         named = self.names.read(story, question) if unknown and self.names else None
         taken = named.crowded if named else ()
@@ -174,6 +181,26 @@ class Reader:
             sentences=tuple(texts[place] for place in kept),
             question=named.question if named else question,
             names=named,
+        )
+
+    @cached_property
+    def _familiar(self) -> Callable[[str], bool]:
+        """Whether all words of a text are known; stories repeat their sentences, so each is looked at once."""
+
+        def familiar(text: str) -> bool:
+            return self._readable(text) and not self.vocabulary.unknown_words([text])
+
+        return lru_cache(_TEXTS_KEPT)(familiar)
+
+    def _as_written(self, story: tuple[str, ...], question: str) -> Understood:
+        return Understood(
+            told=len(story),
+            skipped=max(0, len(story) - self.memory) if self.memory else 0,
+            story=story,
+            asked=question,
+            kept=tuple(range(len(story))),
+            sentences=story,
+            question=question,
         )
 
     def _readable(self, text: str, *, known: Collection[str] = ()) -> bool:

@@ -11,6 +11,8 @@ from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 import torch
+from jaxtyping import Float
+from torch import Tensor
 
 from query_reduction.data.encoding import EncodedQuestions, encode_stories
 from query_reduction.data.sentences import split_story
@@ -137,13 +139,19 @@ class StoryTask(Task):
         understood = [self.understand(story, question) for story, question in asked]
         questions = encode_stories([each.as_story() for each in understood], self.vocabulary, self.options.memory)
         scores = network.scores(questions.batch(np.arange(len(asked))))[0]
+        ranked = self.ranked(scores, understood)
+        return [Answer.of(best, each) for best, each in zip(ranked, understood, strict=True)]
+
+    def ranked(
+        self, scores: Float[Tensor, "batch answer"], understood: Sequence[Understood]
+    ) -> list[list[tuple[str, float]]]:
+        """For each question its best answers with their probabilities, in the names of its story."""
         names = self.vocabulary.answers
         best = torch.softmax(scores, dim=1).topk(min(1 + _RUNNERS_UP, len(names)))
-        answers = []
-        for each, values, indices in zip(understood, best.values.tolist(), best.indices.tolist(), strict=True):
-            ranked = [(each.name_back(names[index]), value) for value, index in zip(values, indices, strict=True)]
-            answers.append(Answer.of(ranked, each))
-        return answers
+        return [
+            [(each.name_back(names[index]), value) for value, index in zip(values, indices, strict=True)]
+            for each, values, indices in zip(understood, best.values.tolist(), best.indices.tolist(), strict=True)
+        ]
 
     @torch.inference_mode()
     def given(self, network: StackedNetwork, stories: Sequence[Story]) -> list[Given]:

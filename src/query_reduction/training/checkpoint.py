@@ -28,7 +28,7 @@ from query_reduction.tasks.dialogs import DialogTask
 from query_reduction.tasks.protocol import Task
 from query_reduction.tasks.stories import StoryTask
 
-__all__ = ["MODEL_FILE", "SavedModel", "load_model", "load_tensors", "save_model", "save_tensors"]
+__all__ = ["MODEL_FILE", "SavedModel", "fingerprint", "load_model", "load_tensors", "save_model", "save_tensors"]
 
 MODEL_FILE = "model.safetensors"
 _FORMAT = "query-reduction model 2"
@@ -74,6 +74,15 @@ def load_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
 
 def save_model(path: Path, model: SavedModel) -> None:
     """Write a model file."""
+    save_tensors(path, model.weights, _metadata(model))
+
+
+def fingerprint(model: SavedModel) -> str:
+    """The sha256 of everything a model consists of, the one in its file."""
+    return _metadata(model)["sha256"]
+
+
+def _metadata(model: SavedModel) -> dict[str, str]:
     task = {"kind": model.task.kind, "vocabulary": asdict(model.task.vocabulary), "learned": model.task.as_json()}
     metadata = {
         "format": _FORMAT,
@@ -82,7 +91,7 @@ def save_model(path: Path, model: SavedModel) -> None:
         "card": json.dumps(dict(model.card), ensure_ascii=False),
     }
     metadata["sha256"] = _checksum(model.weights, metadata)
-    save_tensors(path, model.weights, metadata)
+    return metadata
 
 
 def _checksum(weights: Mapping[str, Tensor], metadata: Mapping[str, str]) -> str:

@@ -1,0 +1,101 @@
+"""Answers to many questions at once, each with the sentences it was read from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+import torch
+from torch import Tensor
+
+from query_reduction.data.encoding import encode_stories
+from query_reduction.data.sentences import split_texts
+from query_reduction.data.stories import Question, Story
+from query_reduction.networks.protocol import BatchTrace, StackedNetwork
+from query_reduction.tasks.stories import Answer, StoryTask
+
+__all__ = ["AT_ONCE", "Asked", "Prediction", "in_chunks", "predict", "predict_all", "questions_of"]
+
+Asked = tuple[tuple[str, ...], Question]
+"""The sentences that a question sees, and the question."""
+
+AT_ONCE = 2048
+"""Questions that are read, answered and written together. Which of them share a batch decides the last bits of an
+answer, so it is the same for every run."""
+_BATCH = 512
+_MOST_SENTENCES = 1 << 16
+"""Sentences of a padded batch: memory grows with them, whatever the length of stories."""
+_LEAST_SHARE = 0.2
+_MOST_SUPPORT = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction(Answer):
+    """An answer, and where it was read."""
+
+    support: tuple[int, ...] = ()
+    """Positions (from 0) of the sentences that each contributed at least a fifth, those that contributed most first;
+    empty if the reading was spread over many, or the network does not show its reading."""
+
+
+def questions_of(stories: Iterable[Story]) -> Iterator[Asked]:
+    """The questions of some stories, one by one."""
+    for story in stories:
+        for question in story.questions:
+            yield story.sentences[: question.after], question
+
+
+def in_chunks(asked: Iterable[Asked]) -> Iterator[list[Asked]]:
+    """The questions, as many at a time as are answered together."""
+    questions = iter(asked)
+    while chunk := list(islice(questions, AT_ONCE)):
+        yield chunk
+
+
+def predict_all(network: StackedNetwork, task: StoryTask, stories: Iterable[Story]) -> Iterator[Prediction]:
+    """The answers to all questions, in order; stories are taken as they are needed."""
+    for chunk in in_chunks(questions_of(stories)):
+        yield from predict(network, task, chunk)
+
+
+@torch.inference_mode()
+def predict(network: StackedNetwork, task: StoryTask, asked: Sequence[Asked]) -> list[Prediction]:
+    """The answers to some questions, in order."""
+    split = [split_texts(sentences) for sentences, _ in asked]
+    understood = [
+        task.reader.understand(sentences, question.text)
+        for (sentences, _), (_, question) in zip(split, asked, strict=True)
+    ]
+    questions = encode_stories([each.as_story() for each in understood], task.vocabulary, task.options.memory)
+    found: list[Prediction | None] = [None] * len(asked)
+    for part, batch in questions.batches(_BATCH, most_sentences=_MOST_SENTENCES):
+        chosen: list[int] = part.tolist()
+        read = network.trace(batch)
+        scores = network.scores(batch) if read is None else read.scores
+        ranked = task.ranked(scores[0], [understood[number] for number in chosen])
+        for number, best, support in zip(chosen, ranked, _supports(read, len(chosen)), strict=True):
+            each, origin = understood[number], split[number][1]
+            positions = each.positions
+            # Two sentences of one text are one position of the story as it was given.
+            told = tuple(dict.fromkeys(origin[positions[place]] for place in support))
+            (text, confidence), *others = best
+            found[number] = Prediction(text, confidence, tuple(others), support=told, **each.fields())
+    return [prediction for prediction in found if prediction is not None]
+
+
+def _supports(read: BatchTrace | None, questions: int) -> list[list[int]]:
+    """For each question the sentences that contributed most, as places among those that were read."""
+    if read is None or not read.layers:
+        return [[]] * questions
+    shares = _shares(torch.stack([layer.weights[0] for layer in read.layers]).mean(0))
+    best = shares.topk(min(_MOST_SUPPORT, shares.shape[1]))
+    return [
+        [place for place, share in zip(places, values, strict=True) if share >= _LEAST_SHARE]
+        for places, values in zip(best.indices.tolist(), best.values.tolist(), strict=True)
+    ]
+
+
+def _shares(contributions: Tensor) -> Tensor:
+    total = contributions.sum(1, keepdim=True)
+    return contributions / torch.where(total > 0, total, 1)
