@@ -130,7 +130,7 @@ def test_a_stopped_run_goes_on_to_the_same_bytes(task1: qr.StoryModel, tmp_path:
     ]  # fmt: skip
     stopped = predict_file(task1, file, out)
     assert [next(stopped).questions for _ in range(3)] == [0, AT_ONCE, 2 * AT_ONCE]
-    stopped.close()
+    del stopped
     part = tmp_path / "answers.csv.part"
     with part.open("ab") as unfinished:
         unfinished.write(b"8193,,half a li")
@@ -170,7 +170,7 @@ def test_answers_of_something_else_are_not_added_to(task1: qr.StoryModel, tmp_pa
     def stop_after_one(model: qr.StoryModel) -> None:
         steps = predict_file(model, file, out)
         next(steps), next(steps)
-        steps.close()
+        del steps
 
     stop_after_one(task1)
     with pytest.raises(InputError, match=r"answers\.jsonl\.part has answers of another model"):

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from query_reduction.data.stories import Story
 from query_reduction.errors import InputError
-from query_reduction.model import DialogModel, StoryModel, model_of
+from query_reduction.model import DialogModel, Model, StoryModel, load, model_of
 from query_reduction.native.threads import use_threads
 from query_reduction.tasks.dialogs import DialogParts
 from query_reduction.tasks.protocol import Parts
 from query_reduction.tasks.sources import question_count
 from query_reduction.tasks.stories import StoryParts
+from query_reduction.training.checkpoint import SavedModel
 from query_reduction.training.progress import progress_bar
 from query_reduction.training.run import Place, Run
-from query_reduction.training.setup import setups
+from query_reduction.training.setup import Setup, continued, setups
 from query_reduction.training.several import choose_run, runs_of
 
-__all__ = ["Epoch", "train"]
+__all__ = ["Epoch", "train", "tried_setups"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +43,7 @@ def train(
     network: str | None = None,
     recipe: str = "original",
     restarts: int | None = None,
+    start_from: StoryModel | str | Path | None = None,
     dev: Sequence[Story] = (),
     test: Sequence[Story] = (),
     kind: Literal["stories", "dialogs"] = "stories",
@@ -58,24 +60,21 @@ def train(
     ``stories`` is held out for them. If ``test`` stories are given, the model's card records its error on them;
     nothing is ever chosen on the test. ``recipe`` is a family of settings (``original``, ``paper``, ``adam``,
     ``best``); single settings are changed by name (``max_epochs=60``, ``dimension=100``). Without ``network`` the
-    recipe determines which are tried: 2r, except for ``best``. ``knowledge`` are the rows of a dialog's knowledge
-    base. With ``folder`` the model, its result and its learning curves are also saved there.
+    recipe determines which are tried: 2r, except for ``best``. With ``start_from``, a model or where one is, training
+    goes on from its weights; its network and how it reads stories stay, new words and answers are added.
+    ``knowledge`` are the rows of a dialog's knowledge base. With ``folder`` the model, its result and its learning
+    curves are also saved there.
     """
     if isinstance(stories, str | Path):
         raise InputError("stories: a list of stories is needed, not a path; use read(path)")
     parts = _parts(kind, list(stories), list(dev), list(test), tuple(knowledge))
-    tried = setups(
-        network,
-        recipe,
-        kind=kind,
-        questions=question_count(parts.train),
-        changes=settings if restarts is None else {"restarts": restarts, **settings},
-    )
+    changes = settings if restarts is None else {"restarts": restarts, **settings}
+    tried, start = tried_setups(network, recipe, parts, changes, start_from)
     if threads is not None:
         use_threads(threads)
     place = Place(folder=Path(folder) if folder is not None else None)
     runs = []
-    for run in runs_of(parts, tried, place):
+    for run in runs_of(parts, tried, place, start=start):
         with progress_bar(run, shown=progress) as show:
 
             def after_epoch(run: Run, show: Callable[[Run], None] = show) -> None:
@@ -87,6 +86,26 @@ def train(
         runs.append(run)
     model, _ = choose_run(runs, place)
     return model_of(model)
+
+
+def tried_setups(
+    network: str | None,
+    recipe: str,
+    parts: Parts,
+    changes: Mapping[str, Any],
+    start_from: Model | str | Path | None = None,
+) -> tuple[list[Setup], SavedModel | None]:
+    """What is to be trained on some parts, and the model to go on from, if any."""
+    questions = question_count(parts.train)
+    if start_from is None:
+        return setups(network, recipe, kind=parts.kind, questions=questions, changes=changes), None
+    if network is not None:
+        raise InputError("network comes from the model that training goes on from; leave it out")
+    start = (start_from if isinstance(start_from, Model) else load(start_from)).saved
+    own = continued(
+        start.config, start.task.options, recipe, kind=start.task.kind, questions=questions, changes=changes
+    )
+    return [own], start
 
 
 def _parts(

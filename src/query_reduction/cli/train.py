@@ -13,17 +13,17 @@ from query_reduction.cli.output import console, notes, print_json
 from query_reduction.cli.scores import score_table
 from query_reduction.cli.settings import given, optional
 from query_reduction.errors import InputError
+from query_reduction.learning import tried_setups
 from query_reduction.native.threads import available_cores, use_threads
 from query_reduction.networks.registry import kinds
 from query_reduction.tasks.dialogs import DialogOptions
-from query_reduction.tasks.sources import load_parts, question_count
+from query_reduction.tasks.sources import load_parts
 from query_reduction.tasks.stories import StoryOptions
 from query_reduction.training.checkpoint import MODEL_FILE, save_model
 from query_reduction.training.data_parallel import Share, process_group
 from query_reduction.training.recipes import FAMILIES, Recipe
 from query_reduction.training.results import RunResult
 from query_reduction.training.run import Place, Run, is_finished, is_unfinished
-from query_reduction.training.setup import setups
 from query_reduction.training.several import choose_run, runs_of
 
 __all__ = ["Train"]
@@ -61,6 +61,9 @@ class Train:
         ),
     ] = None
     recipe: Annotated[str, tyro.conf.arg(help=f"Settings that belong together: {_RECIPES}.")] = "original"
+    from_model: Annotated[str | None, tyro.conf.arg(name="from")] = None
+    """Go on from the weights of this model (a file, the folder of a run, or a ready model), on other data: its network
+    and how it reads stories stay, new words and answers are added."""
     questions: int = 1000
     """Training questions per task, for generated stories; training dialogs, for generated dialogs."""
     out: Path | None = None
@@ -88,15 +91,13 @@ class Train:
         use_threads(self.threads or max(1, available_cores() // share.of))
         changes = given(self.network_settings) | given(self.task_settings) | given(self.recipe_settings)
         parts = load_parts(self.data, self.task, questions=self.questions, seed=changes.get("seed", 0))
-        tried = setups(
-            self.network, self.recipe, kind=parts.kind, questions=question_count(parts.train), changes=changes
-        )
+        tried, start = tried_setups(self.network, self.recipe, parts, changes, self.from_model)
         folder = self._folder(parts.name, parts.kind, "-or-".join(chosen.name for chosen in tried))
         about = f"{self.data} task {self.task}" if self.task else self.data
         source = {"source": self.data} | ({"task": self.task} if self.task else {})
         place = Place(folder, self.save_every, self.tensorboard, about, source, share)
         runs = []
-        for run in runs_of(parts, tried, place):
+        for run in runs_of(parts, tried, place, start=start):
             runs.append(run)
             if not self._train_one(run, folder, described=len(runs) > 1):
                 return 130

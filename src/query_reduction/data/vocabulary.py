@@ -61,8 +61,7 @@ class Vocabulary:
         words = {word for sentence in split for word in sentence}
         if fold_case:
             words = {fold(word) for word in words}
-            # Of several spellings the last in order: lower case comes after upper case.
-            answers = set({fold(answer): answer for answer in sorted(answers)}.values())
+            answers = _one_spelling(answers)
         return replace(
             reading,
             words=tuple(sorted(words)),
@@ -70,6 +69,24 @@ class Vocabulary:
             longest_sentence=max(map(len, split), default=1) or 1,
             longest_story=longest_story,
         )
+
+    def extended(self, stories: Iterable[Story]) -> Vocabulary:
+        """This vocabulary with the new words and answers of some stories after its own, whose numbers stay.
+
+        The longest sentence and story stay, too: they are part of how a network was trained.
+        """
+        texts: set[str] = set()
+        answers: set[str] = set()
+        for story in stories:
+            texts.update(story.sentences)
+            texts.update(question.text for question in story.questions)
+            answers.update(compose(q.answer) if self.tokens == "text" else q.answer for q in story.questions)
+        new = {word for text in texts for word in self._split(text) if self._number(word) == UNKNOWN_WORD}
+        answers = {answer for answer in answers if self.answer_number(answer) < 0}
+        if self.fold_case:
+            new = set(map(fold, new))
+            answers = _one_spelling(answers)
+        return replace(self, words=(*self.words, *sorted(new)), answers=(*self.answers, *sorted(answers)))
 
     @staticmethod
     def from_json(values: Mapping[str, Any]) -> Vocabulary:
@@ -185,6 +202,11 @@ class Vocabulary:
 
     def _count_unknown(self, words: list[str]) -> int:
         return sum(self._number(word) == UNKNOWN_WORD for word in words)
+
+
+def _one_spelling(answers: Iterable[str]) -> set[str]:
+    """Of answers that differ only by case the last in order: lower case comes after upper case."""
+    return set({fold(answer): answer for answer in sorted(answers)}.values())
 
 
 def case_matters(stories: Iterable[Story]) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,6 +18,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from query_reduction.data.batch import Batch
+from query_reduction.errors import InputError
 
 __all__ = [
     "BatchTrace",
@@ -30,6 +31,7 @@ __all__ = [
     "Start",
     "normal",
     "ones",
+    "take_weights",
     "uniform",
     "without_meaning",
     "zeros",
@@ -195,3 +197,22 @@ class StackedNetwork(StackedModule, ABC):
 
     def use_native(self, wanted: bool) -> None:
         """Compute with native code if requested and possible, otherwise with plain PyTorch."""
+
+
+@torch.no_grad()
+def take_weights(
+    network: StackedNetwork, weights: Mapping[str, Tensor], grown: Collection[tuple[int, int]] = ()
+) -> None:
+    """Let every restart of a network begin with the weights of a trained one of the same kind, a stack of one.
+
+    ``grown`` has the numbers of words and of answers, before and now. Rows of those that the trained network does not
+    have keep their initial values: they come after the others.
+    """
+    for name, parameter in network.named_parameters():
+        trained = weights[name]
+        for before, now in zip(trained.shape[1:], parameter.shape[1:], strict=True):
+            if before != now and (before, now) not in grown:
+                raise InputError(
+                    "this network cannot go on with new words or answers: its weights do not have their order"
+                )
+        parameter[:, *(slice(size) for size in trained.shape[1:])] = trained

@@ -82,6 +82,10 @@ class Task(ABC):
         """A function that retells the stories in other words, drawn anew with every call, if the task knows any."""
         raise InputError(f"copies has no effect on {self.kind}")
 
+    def extended(self, stories: Sequence[Story]) -> Task:
+        """The task with the new words and answers of some stories after its own, whose numbers stay."""
+        raise InputError(f"training cannot go on from a model of {self.kind}: it is possible with stories only")
+
     @abstractmethod
     def as_json(self) -> dict[str, Any]:
         """Everything except the vocabulary, as plain values."""

@@ -184,6 +184,13 @@ class StoryTask(Task):
         renamer = Renamer(self.symmetries, stories)
         return lambda chance: renamer.stories(stories, chance)
 
+    def extended(self, stories: Sequence[Story]) -> StoryTask:
+        """See ``Task``."""
+        told = [split_story(story) for story in stories] if self.options.writing == "any" else list(stories)
+        if self.symmetries is not None:
+            told += _retold(self.symmetries, told)
+        return replace(self, vocabulary=self.vocabulary.extended(told))
+
     def as_json(self) -> dict[str, Any]:
         """See ``Task``."""
         found = self.symmetries.as_json() if self.symmetries else None
@@ -215,8 +222,7 @@ class StoryParts(Parts):
         symmetries = None
         if options.symmetries:
             symmetries = discover(train)
-            # Renaming can produce answers and capitals that no story has: the vocabulary must include them.
-            known += Renamer(symmetries, train).stories([*train] * _TOLD_AGAIN, random.Random(0))
+            known += _retold(symmetries, train)
         vocabulary = Vocabulary.from_stories(
             known,
             "text" if any_writing else "words",
@@ -224,6 +230,11 @@ class StoryParts(Parts):
             phrases=symmetries.units.phrases if symmetries else (),
         )
         return StoryTask(vocabulary, options, symmetries, unseen_share)
+
+
+def _retold(symmetries: Symmetries, stories: Sequence[Story]) -> list[Story]:
+    """Renaming can produce answers and capitals that no story has: a vocabulary must include them."""
+    return Renamer(symmetries, stories).stories([*stories] * _TOLD_AGAIN, random.Random(0))
 
 
 def _unseen_share(stories: Iterable[Story]) -> float:

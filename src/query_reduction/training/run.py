@@ -21,12 +21,12 @@ from query_reduction.data.splits import split_by_story
 from query_reduction.data.stories import Story
 from query_reduction.errors import InputError
 from query_reduction.files import write_atomically
-from query_reduction.networks.protocol import Seeds
+from query_reduction.networks.protocol import Seeds, take_weights
 from query_reduction.networks.registry import build_network, config_to_json
 from query_reduction.provenance import provenance
 from query_reduction.tasks.protocol import Parts, Scores, Task, test
 from query_reduction.tasks.sources import question_count
-from query_reduction.training.checkpoint import MODEL_FILE, SavedModel, save_model
+from query_reduction.training.checkpoint import MODEL_FILE, SavedModel, fingerprint, save_model
 from query_reduction.training.curves import CurveWriter
 from query_reduction.training.data_parallel import Share
 from query_reduction.training.recipes import Recipe
@@ -78,19 +78,27 @@ class Run:
         restarts: Sequence[int] | None = None,
         *,
         task: Task | None = None,
+        start: SavedModel | None = None,
     ) -> None:
-        """``task`` is one that another run has already learned from the same parts with the same options."""
+        """``task`` is one that another run has already learned from the same parts with the same options.
+
+        ``start`` is a model whose weights the training begins with; new words and answers are added to its own.
+        """
         self.parts = parts
         self.setup = setup
         self.place = place or Place()
         self.restart_numbers: Sequence[int] = restarts or range(setup.recipe.restarts)
         train_stories, dev_stories = _split(parts, setup.recipe)
-        self.task = task or parts.learn(setup.task, train_stories)
+        self.task = _extended(start, parts) if start else task or parts.learn(setup.task, train_stories)
         questions = self.task.encode(train_stories)
         dev_questions, train, dev = _hold_out(questions, dev_stories, self.task, setup.recipe, parts.name)
         rarity = torch.from_numpy(questions.rarity(train, self.task.vocabulary.size)).to(torch.get_default_dtype())
         seeds = Seeds(self.restart_numbers, setup.recipe.seed, rarity)
         network = build_network(setup.network, self.task.vocabulary, self.task.head, seeds)
+        if start:
+            before, now = start.task.vocabulary, self.task.vocabulary
+            take_weights(network, start.weights, {(before.size, now.size), (len(before.answers), len(now.answers))})
+        self._start = {"from": fingerprint(start)} if start else {}
         self.trainer = RestartTrainer(
             network,
             self.restart_numbers,
@@ -112,6 +120,7 @@ class Run:
             "network": config_to_json(self.setup.network),
             "task": {"kind": self.parts.kind, **asdict(self.setup.task)},
             "recipe": asdict(self.setup.recipe),
+            **self._start,
         }
 
     def _renewed(self, stories: Sequence[Story]) -> Callable[[int], EncodedQuestions]:
@@ -228,6 +237,15 @@ class Run:
             round(self.trainer.seconds, 1),
             scores.error if scores else None,
         )
+
+
+def _extended(start: SavedModel, parts: Parts) -> Task:
+    if start.task.kind != parts.kind:
+        raise InputError(
+            f"{parts.name} holds {parts.kind}, but the model to go on from was trained on {start.task.kind}"
+        )
+    all_parts = getattr(start.task.options, "vocabulary", "train") == "all"
+    return start.task.extended([*parts.train, *parts.dev, *parts.test] if all_parts else parts.train)
 
 
 def _number(value: float) -> float | None:

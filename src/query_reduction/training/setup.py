@@ -7,7 +7,7 @@ effect on the chosen network or data, is an error that says so.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from query_reduction.errors import InputError
@@ -17,7 +17,7 @@ from query_reduction.tasks.dialogs import DialogOptions
 from query_reduction.tasks.stories import StoryOptions
 from query_reduction.training.recipes import Recipe, family
 
-__all__ = ["Setup", "options_of", "setup", "setups"]
+__all__ = ["Setup", "continued", "options_of", "setup", "setups"]
 
 _OPTIONS: dict[str, type] = {"stories": StoryOptions, "dialogs": DialogOptions}
 _SUFFIXES: dict[str, dict[str, Any]] = {"+": {"match": "original"}, "c": {"copying": True}}
@@ -94,6 +94,27 @@ def setups(
     names = family(recipe).networks if network is None else (network,)
     wanted = {**_PEOPLE_WRITE.get(kind, {}), **(changes or {})}
     return [setup(name, recipe, kind=kind, questions=questions, changes=wanted) for name in names]
+
+
+def continued(
+    config: Any,
+    task: StoryOptions | DialogOptions,
+    recipe: str,
+    *,
+    kind: str,
+    questions: int,
+    changes: Mapping[str, Any],
+) -> Setup:
+    """The settings to train a model further: its network and task stay as they are, only the recipe is chosen."""
+    for setting in changes:
+        if setting in _names(type(config)) | _names(type(task)):
+            raise InputError(f"{setting} comes from the model that training goes on from; leave it out")
+    if changes.get("restarts", 1) != 1:
+        raise InputError("restarts has no effect: all of them would go on from the same weights")
+    wanted = {**changes, "restarts": 1}
+    return replace(
+        setup(name_of(config), recipe, kind=kind, questions=questions, changes=wanted), network=config, task=task
+    )
 
 
 def _names(settings: type) -> set[str]:

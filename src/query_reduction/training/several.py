@@ -16,17 +16,17 @@ from query_reduction.training.setup import Setup
 __all__ = ["choose_run", "runs_of"]
 
 
-def runs_of(parts: Parts, setups: Sequence[Setup], place: Place) -> Iterator[Run]:
+def runs_of(parts: Parts, setups: Sequence[Setup], place: Place, *, start: SavedModel | None = None) -> Iterator[Run]:
     """One run per network; what is learned about the task besides weights is learned once.
 
-    If there are several, each has its own folder inside the place's folder.
+    If there are several, each has its own folder inside the place's folder. ``start`` is as in ``Run``.
     """
     task = None
     for setup in setups:
         own = place
         if len(setups) > 1 and place.folder is not None:
             own = replace(place, folder=place.folder / setup.name)
-        run = Run(parts, setup, own, task=task)
+        run = Run(parts, setup, own, task=task, start=start)
         task = run.task if setup.task == setups[0].task else None
         yield run
 
