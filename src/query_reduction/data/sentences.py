@@ -28,7 +28,6 @@ _END = re.compile(
 _SPACE = re.compile(r"\s*")
 _OPENING = re.compile(r"""[\s"'“”‘’«»‹›„(\[{¿¡—–-]*""")
 _LONGEST_ABBREVIATION = 20
-_SHORT_LINE = 200
 _LAST_WORD = re.compile(r"[^\s\"'“”‘’«»‹›„(\[{¿¡—–]*$")
 _NEXT_WORD = re.compile(r"[\w']*")
 _ITEM = re.compile(r"\d{1,3}|[ivxIVX]+|[a-zA-Z]")
@@ -57,12 +56,7 @@ _SHORT = _TITLES | _words(" ".join(_TITLES_WITH_CAPITAL).lower()) | _BEFORE_NUMB
 
 def split_sentences(text: str) -> list[str]:
     """The sentences of a text, without the white space around them; an empty text has none."""
-    lines = map(str.strip, text.splitlines())
-    return [
-        sentence
-        for line in lines
-        for sentence in (_of_short_line(line) if len(line) <= _SHORT_LINE else _of_line(line))
-    ]
+    return [sentence for line in text.splitlines() for sentence in _of_line(line.strip())]
 
 
 def split_story(story: Story) -> Story:
@@ -97,12 +91,6 @@ def split_texts(texts: Sequence[str]) -> tuple[Sequence[str], Sequence[int]]:
 def _split_once(text: str) -> tuple[str, ...]:
     """A text of a story split; stories repeat their sentences, so each is looked at once."""
     return tuple(split_sentences(text)) or (text,)
-
-
-@lru_cache(maxsize=1 << 16)
-def _of_short_line(line: str) -> tuple[str, ...]:
-    """The same for a line that may well come again."""
-    return tuple(_of_line(line))
 
 
 def _of_line(line: str) -> list[str]:
