@@ -19,7 +19,7 @@ from query_reduction.training.checkpoint import SavedModel
 from query_reduction.training.progress import progress_bar
 from query_reduction.training.run import Place, Run
 from query_reduction.training.setup import Setup, continued, setups
-from query_reduction.training.several import choose_run, runs_of
+from query_reduction.training.several import choose_run, owned, runs_of
 
 __all__ = ["Epoch", "train", "tried_setups"]
 
@@ -73,18 +73,19 @@ def train(
     if threads is not None:
         use_threads(threads)
     place = Place(folder=Path(folder) if folder is not None else None)
-    runs = []
-    for run in runs_of(parts, tried, place, start=start):
-        with progress_bar(run, shown=progress) as show:
+    with owned(place):
+        runs = []
+        for run in runs_of(parts, tried, place, start=start):
+            with progress_bar(run, shown=progress) as show:
 
-            def after_epoch(run: Run, show: Callable[[Run], None] = show) -> None:
-                show(run)
-                if on_epoch is not None:
-                    on_epoch(_epoch(run))
+                def after_epoch(run: Run, show: Callable[[Run], None] = show) -> None:
+                    show(run)
+                    if on_epoch is not None:
+                        on_epoch(_epoch(run))
 
-            run.train(after_epoch)
-        runs.append(run)
-    model, _ = choose_run(runs, place)
+                run.train(after_epoch)
+            runs.append(run)
+        model, _ = choose_run(runs, place)
     return model_of(model)
 
 

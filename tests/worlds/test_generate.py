@@ -232,7 +232,7 @@ def test_a_mixture_in_one_file(tmp_path: Path) -> None:
 def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
     path = tmp_path / "qa1_single-supporting-fact_train.txt"
     path.mkdir()
-    with pytest.raises(OSError):
+    with pytest.raises(InputError, match="cannot write"):
         write(tmp_path, [1], 5)
     assert list(tmp_path.iterdir()) == [path]
 

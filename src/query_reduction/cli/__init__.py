@@ -40,6 +40,9 @@ VERBS: dict[str, tuple[str, str]] = {
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit code."""
+    if os.name != "posix":
+        print("qrn: runs on Linux and macOS; on Windows, use it inside WSL", file=sys.stderr)
+        return 1
     given = list(sys.argv[1:] if arguments is None else arguments)
     # Threads that wait for each other spin first and sleep later. On a busy machine long spinning makes a step five
     # times slower (results/EXPERIMENTS.md); the OpenMP library reads this when PyTorch is loaded.

@@ -24,7 +24,7 @@ from query_reduction.training.data_parallel import Share, process_group
 from query_reduction.training.recipes import FAMILIES, Recipe
 from query_reduction.training.results import RunResult
 from query_reduction.training.run import Place, Run, is_finished, is_unfinished
-from query_reduction.training.several import choose_run, runs_of
+from query_reduction.training.several import choose_run, owned, runs_of
 
 __all__ = ["Train"]
 
@@ -96,14 +96,16 @@ class Train:
         about = f"{self.data} task {self.task}" if self.task else self.data
         source = {"source": self.data} | ({"task": self.task} if self.task else {})
         place = Place(folder, self.save_every, self.tensorboard, about, source, share)
-        runs = []
-        for run in runs_of(parts, tried, place, start=start):
-            runs.append(run)
-            if not self._train_one(run, folder, described=len(runs) > 1):
-                return 130
-        if not share.first:
-            return 0
-        _, result = choose_run(runs, place)
+        with owned(place):
+            self._check_unused(folder)  # again: another training may just have ended
+            runs = []
+            for run in runs_of(parts, tried, place, start=start):
+                runs.append(run)
+                if not self._train_one(run, folder, described=len(runs) > 1):
+                    return 130
+            if not share.first:
+                return 0
+            _, result = choose_run(runs, place)
         if self.json:
             print_json(result.as_json() | {"folder": str(folder)})
         else:
@@ -133,12 +135,7 @@ class Train:
     def _folder(self, data_name: str, kind: str, network: str) -> Path:
         """The folder of this run: the one given, the interrupted run to resume, or a new one."""
         if self.out is not None:
-            if is_finished(self.out):
-                raise InputError(f"{self.out} holds a finished run; choose another --out")
-            if is_unfinished(self.out) and not self.resume:
-                raise InputError(
-                    f"{self.out} holds an unfinished run; add --resume to continue it, or choose another --out"
-                )
+            self._check_unused(self.out)
             return self.out
         task = f"{'dialog' if kind == 'dialogs' else 'qa'}{self.task}" if self.task else data_name
         stem = f"{task}-{network}"
@@ -148,6 +145,12 @@ class Train:
             if not folder.exists() or (self.resume and is_unfinished(folder)):
                 return folder
             number += 1
+
+    def _check_unused(self, folder: Path) -> None:
+        if is_finished(folder):
+            raise InputError(f"{folder} holds a finished run; choose another --out")
+        if is_unfinished(folder) and not self.resume:
+            raise InputError(f"{folder} holds an unfinished run; add --resume to continue it, or choose another --out")
 
 
 def report(result: RunResult, folder: Path | None, kind: str) -> None:
@@ -161,6 +164,12 @@ def report(result: RunResult, folder: Path | None, kind: str) -> None:
             f"test error [bold]{chosen.test_error:.1f} %[/] (restart {chosen.restart}, chosen on development); over "
             f"{len(result.restarts)} restarts {spread['test_error_mean']:.1f} ± {spread['test_error_std']:.1f} %; "
             f"{result.seconds:.0f} s"
+        )
+    if result.diverged:
+        console.print(
+            f"{len(result.diverged)} of {len(result.restarts)} restarts diverged and were stopped; try a smaller "
+            "--learning-rate",
+            style="yellow",
         )
     if sum(map(len, chosen.errors.values())) > 1:
         console.print(score_table(chosen.errors))

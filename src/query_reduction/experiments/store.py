@@ -9,11 +9,8 @@ both; a last line without a line end is incomplete and is ignored.
 
 from __future__ import annotations
 
-import fcntl
 import json
-import os
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -21,7 +18,7 @@ from typing import Any
 from query_reduction.errors import InputError
 from query_reduction.experiments.probe import Fingerprint
 from query_reduction.experiments.records import Origin, Setting, same_setup, setup_from_json, setup_to_json, short_id
-from query_reduction.files import write_atomically
+from query_reduction.files import locked, write_atomically
 from query_reduction.training.results import RestartResult
 from query_reduction.training.setup import Setup
 
@@ -101,7 +98,7 @@ class ResultStore:
     def add(self, record: Record) -> None:
         """Store a result permanently. An existing one from the same code is not replaced: it is just as good."""
         setting = record.setting
-        with self._locked():
+        with locked(self.folder):
             stored = self.find(setting)
             if stored is not None and record.result.restart in stored.of_code(record.origin.fingerprint):
                 return
@@ -117,16 +114,6 @@ class ResultStore:
         if path not in self._read or self._read[path][0] != version:
             self._read[path] = version, _read(path).settings()
         return self._read[path][1]
-
-    @contextmanager
-    def _locked(self) -> Iterator[None]:
-        self.folder.mkdir(parents=True, exist_ok=True)
-        lock = os.open(self.folder, os.O_RDONLY)  # the folder itself, so that there is no lock file to clean up
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            yield
-        finally:
-            os.close(lock)
 
 
 @dataclass(slots=True)

@@ -6,7 +6,6 @@ interrupted trial stays in its folder until its last restart is stored, and the 
 
 from __future__ import annotations
 
-import fcntl
 import json
 import shutil
 import time
@@ -21,7 +20,7 @@ from query_reduction.experiments.probe import Fingerprint
 from query_reduction.experiments.records import Origin, Setting
 from query_reduction.experiments.store import Record, ResultStore
 from query_reduction.experiments.trials import Done, Message, Progress, Trial
-from query_reduction.files import write_atomically
+from query_reduction.files import locked, write_atomically
 from query_reduction.tasks.protocol import Parts
 from query_reduction.training.run import STATE_FILE
 
@@ -214,14 +213,8 @@ def plan(
 @contextmanager
 def only_sweep(unfinished: Path, table: str) -> Iterator[None]:
     """Prevent a second sweep of the same table: both would write the same states."""
-    unfinished.mkdir(parents=True, exist_ok=True)
-    with (unfinished / f"{table}.lock").open("w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            raise InputError(
-                f"another sweep of {table} is running in {unfinished.parent}: wait for it, or use another --out"
-            ) from error
+    busy = f"another sweep of {table} is running in {unfinished.parent}: wait for it, or use another --out"
+    with locked(unfinished / f"{table}.locked", busy):
         yield
 
 

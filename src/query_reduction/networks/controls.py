@@ -109,6 +109,8 @@ class _Control(StackedNetwork):
 class Majority(_Control):
     """A stack of biases: the only input is 1, so an answer's weight is its bias."""
 
+    reads = False
+
     def __init__(self, config: MajorityConfig, vocabulary: Vocabulary, head: HeadConfig, seeds: Seeds) -> None:
         super().__init__(vocabulary, head, seeds, dimension=1)
         self.config = config
@@ -133,6 +135,7 @@ class _Reader(_Control):
 class QuestionOnly(_Reader):
     """A stack of question classifiers with one hidden layer."""
 
+    reads = False
     hidden_weight: Float[Tensor, "restart dim dim"]
     hidden_bias: Float[Tensor, "restart dim"]
 

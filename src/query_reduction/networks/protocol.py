@@ -169,6 +169,8 @@ class BatchTrace:
 class StackedNetwork(StackedModule, ABC):
     """A stack of networks. Each reads the same batches with its own weights."""
 
+    reads: bool = True
+    """Whether its answers depend on the story; if so, giving all questions the same answer is a sign of collapse."""
     noisy: bool = False
     """Whether it trains with noise (dropout and the like), drawn from ``noise`` while ``training``."""
     noise: torch.Generator

@@ -31,6 +31,8 @@ class Evaluation:
     """Mean cross-entropy of each restart, over the questions whose answer it could give."""
     correct: NDArray[np.bool_]
     """restart x question."""
+    variation: NDArray[np.float64]
+    """How much the score of any one answer differs between questions, for each restart; 0 if it does not read them."""
 
     @property
     def error(self) -> NDArray[np.float64]:
@@ -50,15 +52,19 @@ def evaluate(
     correct = np.zeros((restarts, len(questions)), bool)
     loss = torch.zeros(restarts, dtype=torch.float64)
     answerable = 0
+    highest, lowest = torch.tensor(-torch.inf), torch.tensor(torch.inf)  # restart x answer
     for part, batch in questions.batches(_BATCH, order):
         scores = network.scores(batch)
+        highest = torch.maximum(highest, scores.amax(1))
+        lowest = torch.minimum(lowest, scores.amin(1))
         answers = batch.answers.long()
         correct[:, part] = (scores.argmax(2) == answers).numpy()
         targets = answers.expand(restarts, -1)
         losses = functional.cross_entropy(scores.transpose(1, 2), targets, ignore_index=-1, reduction="none")
         loss += losses.double().sum(1)
         answerable += int((answers >= 0).sum())
-    return Evaluation((loss / max(answerable, 1)).numpy(), correct[:, order])
+    variation = (highest - lowest).double().expand(restarts, -1).amax(1)
+    return Evaluation((loss / max(answerable, 1)).numpy(), correct[:, order], variation.numpy())
 
 
 def percent_wrong(correct: NDArray[np.bool_]) -> float:

@@ -15,6 +15,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor
@@ -56,42 +57,51 @@ class SavedModel:
         return restore_network(self.config, self.task.vocabulary, self.task.head, self.weights)
 
 
-def save_tensors(path: Path, tensors: Mapping[str, Tensor], metadata: Mapping[str, str]) -> None:
-    """Write named tensors and texts as one safetensors file, atomically."""
-    write_atomically(path, save({name: tensor.contiguous() for name, tensor in tensors.items()}, dict(metadata)))
+def save_tensors(path: Path, kind: str, tensors: Mapping[str, Tensor], metadata: Mapping[str, str]) -> None:
+    """Write named tensors and texts as one safetensors file with a checksum, atomically."""
+    texts = {"format": kind, **metadata}
+    texts["sha256"] = _checksum(tensors, texts)
+    write_atomically(path, save({name: tensor.contiguous() for name, tensor in tensors.items()}, texts))
 
 
-def load_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
-    """Read a file written by ``save_tensors``; a damaged file raises an error that names it."""
+def load_tensors(path: Path, kind: str) -> tuple[dict[str, Tensor], dict[str, str]]:
+    """Read a file written by ``save_tensors``; a damaged one, or one of another kind, is an error."""
     try:
         with safe_open(path, framework="pt") as file:
-            return {name: file.get_tensor(name) for name in file.keys()}, file.metadata() or {}  # noqa: SIM118
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+            metadata: dict[str, str] = file.metadata() or {}
     except FileNotFoundError as error:
         raise InputError(f"{path}: no such file") from error
-    except (SafetensorError, OSError) as error:
-        raise InputError(f"{path}: damaged or not a safetensors file ({str(error).splitlines()[0]})") from error
+    except (SafetensorError, OSError, ValueError, TypeError, RuntimeError) as error:
+        about = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise InputError(f"{path}: damaged or not a safetensors file ({about})") from error
+    found = metadata.get("format")
+    if found != kind:
+        name = kind.rpartition(" ")[0]
+        raise InputError(f"{path}: not a {name}" + (f" this version reads ({found})" if found else ""))
+    said = metadata.pop("sha256", None)
+    if _checksum(tensors, metadata) != said:
+        raise InputError(f"{path}: damaged (its content does not match its checksum)")
+    return tensors, metadata
 
 
 def save_model(path: Path, model: SavedModel) -> None:
     """Write a model file."""
-    save_tensors(path, model.weights, _metadata(model))
+    save_tensors(path, _FORMAT, model.weights, _metadata(model))
 
 
 def fingerprint(model: SavedModel) -> str:
     """The sha256 of everything a model consists of, the one in its file."""
-    return _metadata(model)["sha256"]
+    return _checksum(model.weights, {"format": _FORMAT, **_metadata(model)})
 
 
 def _metadata(model: SavedModel) -> dict[str, str]:
     task = {"kind": model.task.kind, "vocabulary": asdict(model.task.vocabulary), "learned": model.task.as_json()}
-    metadata = {
-        "format": _FORMAT,
+    return {
         "network": json.dumps(config_to_json(model.config)),
         "task": _squeeze(json.dumps(task, ensure_ascii=False)),
         "card": json.dumps(dict(model.card), ensure_ascii=False),
     }
-    metadata["sha256"] = _checksum(model.weights, metadata)
-    return metadata
 
 
 def _checksum(weights: Mapping[str, Tensor], metadata: Mapping[str, str]) -> str:
@@ -101,7 +111,7 @@ def _checksum(weights: Mapping[str, Tensor], metadata: Mapping[str, str]) -> str
         digest.update(f"{name}\0{text}\0".encode())
     for name, weight in sorted(weights.items()):
         digest.update(f"{name}\0{weight.dtype}\0{tuple(weight.shape)}\0".encode())
-        digest.update(weight.contiguous().numpy().tobytes())
+        digest.update(weight.contiguous().reshape(-1).view(torch.uint8).numpy().tobytes())
     return digest.hexdigest()
 
 
@@ -125,13 +135,7 @@ def load_model(path: Path) -> SavedModel:
         if not (path / MODEL_FILE).exists():
             raise InputError(f"{path}: no {MODEL_FILE} in this folder (was the training finished?)")
         path = path / MODEL_FILE
-    weights, metadata = load_tensors(path)
-    if metadata.get("format") != _FORMAT:
-        found = metadata.get("format")
-        raise InputError(f"{path}: not a query-reduction model" + (f" this version reads ({found})" if found else ""))
-    said = metadata.pop("sha256", None)
-    if _checksum(weights, metadata) != said:
-        raise InputError(f"{path}: damaged (its content does not match its checksum)")
+    weights, metadata = load_tensors(path, _FORMAT)
     for name, weight in weights.items():
         if not weight.is_floating_point() or not bool((weight.abs() <= _LARGEST_WEIGHT).all()):
             raise InputError(f"{path}: weight {name} holds values that are not numbers, or absurdly large ones")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
@@ -10,7 +11,7 @@ from types import TracebackType
 from typing import Any
 
 from query_reduction.errors import InputError
-from query_reduction.files import write_atomically
+from query_reduction.files import append, write_atomically
 from query_reduction.training.restarts import CurvePoint
 
 __all__ = ["CurveWriter"]
@@ -20,30 +21,46 @@ class CurveWriter:
     """Appends to ``curves.jsonl``; points that a resumed run will compute again are removed first."""
 
     def __init__(self, path: Path, *, up_to_epoch: int, tensorboard: Path | None = None) -> None:
-        kept = []
-        if path.exists():
-            lines = path.read_text(encoding="utf-8").splitlines()
-            kept = [line for line in lines if line.endswith("}") and json.loads(line)["epoch"] <= up_to_epoch]
-        write_atomically(path, "".join(f"{line}\n" for line in kept))
-        self._file = path.open("a", encoding="utf-8")
+        lines = _lines(path) if path.exists() else []
+        write_atomically(path, "".join(f"{line}\n" for line in lines if _epoch(line) <= up_to_epoch))
+        self._path = path
         self._board = _board(tensorboard) if tensorboard else None
 
     def add(self, points: Iterable[CurvePoint]) -> None:
         """Write the points of one evaluation."""
+        points = list(points)
+        append(self._path, "".join(json.dumps(_plain(point)) + "\n" for point in points))
         for point in points:
-            self._file.write(json.dumps(asdict(point)) + "\n")
             if self._board:
                 for name in ("train_loss", "dev_loss", "dev_error"):
                     self._board.add_scalar(f"{name}/restart {point.restart}", getattr(point, name), point.epoch)
-        self._file.flush()
 
     def __enter__(self) -> CurveWriter:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self._file.close()
         if self._board:
             self._board.close()
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror or error}") from error
+
+
+def _plain(point: CurvePoint) -> dict[str, float | None]:
+    """A point as JSON, which has no word for what is not a number."""
+    return {name: value if math.isfinite(value) else None for name, value in asdict(point).items()}
+
+
+def _epoch(line: str) -> float:
+    """The epoch of a point; infinite for a line that is cut off or not one of ours, which is then not kept."""
+    try:
+        return float(json.loads(line)["epoch"])
+    except (ValueError, KeyError, TypeError, RecursionError, OverflowError):
+        return math.inf
 
 
 def _board(folder: Path) -> Any:

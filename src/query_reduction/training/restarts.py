@@ -7,10 +7,9 @@ had never stopped.
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,30 +21,23 @@ from torch import Tensor
 from query_reduction.data.encoding import EncodedQuestions
 from query_reduction.networks.protocol import StackedNetwork
 from query_reduction.tasks.answers import evaluate
-from query_reduction.training.checkpoint import load_tensors, save_tensors
 from query_reduction.training.data_parallel import Share
 from query_reduction.training.recipes import Recipe
 from query_reduction.training.results import development_rank
 from query_reduction.training.stack import ParameterStack
+from query_reduction.training.state import Restart, State, load_state, save_state
 
-__all__ = ["CurvePoint", "Restart", "RestartTrainer", "batch_order"]
+__all__ = ["CurvePoint", "RestartTrainer", "batch_order"]
 
-
-@dataclass(slots=True)
-class Restart:
-    """How far one restart has come, and its best state so far."""
-
-    number: int
-    epochs: int = 0
-    best_epoch: int = 0
-    solved_epoch: int | None = None
-    """The first epoch at which every development question was answered correctly."""
-    dev_loss: float = math.inf
-    dev_error: float = math.inf
-    stopped: bool = False
-    diverged: bool = False
-    """Its loss is no longer a number; further training is useless."""
-    weights: dict[str, Tensor] = field(default_factory=dict)
+# A restart has diverged if its loss is not a number or absurd, or if all questions get the same scores although its
+# weights are large: both come of steps that are much too large. (With small weights a network that cannot learn a task
+# may give all questions the same scores, and rightly so.)
+_ABSURD_LOSS = 200.0
+"""Mean cross-entropy of an epoch; guessing among ten thousand answers has 9."""
+_LEAST_VARIATION = 1e-3
+_LARGE_WEIGHT = 10.0
+_QUESTIONS_TO_TELL = 10
+"""Fewer development questions may well be alike."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +156,7 @@ class RestartTrainer:
 
     def _look(self, train_loss: Tensor) -> list[CurvePoint]:
         result = evaluate(self.network, self._dev_questions, self.dev)
+        largest = self._stack.largest()
         points = []
         for position, restart in enumerate(self._active):
             loss, error = float(result.loss[position]), float(result.error[position])
@@ -171,11 +164,22 @@ class RestartTrainer:
             restart.epochs = self.epoch
             keep = self.recipe.keep
             improved = development_rank(keep, loss, error) < development_rank(keep, restart.dev_loss, restart.dev_error)
-            restart.diverged = not math.isfinite(loss) or not math.isfinite(float(train_loss[position]))
-            to_the_end = not self.recipe.patience and not restart.diverged
-            if improved or not restart.weights or to_the_end:
+            vanished = (
+                self.network.reads
+                and len(self.dev) >= _QUESTIONS_TO_TELL
+                and result.variation[position] < _LEAST_VARIATION
+            )
+            restart.diverged = (
+                not math.isfinite(loss)
+                or not float(train_loss[position]) <= _ABSURD_LOSS
+                or bool(vanished and largest[position] > _LARGE_WEIGHT)
+            )
+            to_the_end = not self.recipe.patience
+            if (improved or to_the_end) and not restart.diverged:
                 restart.best_epoch, restart.dev_loss, restart.dev_error = self.epoch, loss, error
                 restart.weights = self._stack.weights(position)
+            elif not restart.weights:
+                restart.best_epoch, restart.weights = self.epoch, self._stack.weights(position)
             if error == 0 and restart.solved_epoch is None:
                 restart.solved_epoch = self.epoch
             restart.stopped = self._is_done(restart)
@@ -197,33 +201,17 @@ class RestartTrainer:
     def save(self, path: Path, about: dict[str, Any]) -> None:
         """Save everything needed to resume."""
         tensors = self._stack.state() if self._active else {}
-        for restart in self.restarts:
-            tensors |= {f"best/{restart.number}/{name}": weight for name, weight in restart.weights.items()}
-        records = []
-        for restart in self.restarts:
-            record = asdict(restart)
-            del record["weights"]
-            records.append(record)
-        progress = {"epoch": self.epoch, "seconds": self.seconds, "restarts": records}
-        save_tensors(path, tensors, {"about": json.dumps(about), "progress": json.dumps(progress)})
+        save_state(path, about, State(self.epoch, self.seconds, self.restarts, tensors))
 
     def restore(self, path: Path, about: dict[str, Any]) -> bool:
         """Resume from a saved state; False if there is none for exactly this training."""
         if not path.exists():
             return False
-        tensors, metadata = load_tensors(path)
-        if json.loads(metadata.get("about", "{}")) != json.loads(json.dumps(about)):
+        numbers = [restart.number for restart in self.restarts]
+        state = load_state(path, about, numbers, dict(self.network.named_parameters()), self._stack.kinds)
+        if state is None:
             return False
-        progress = json.loads(metadata["progress"])
-        self.epoch = progress["epoch"]
-        self.seconds = progress["seconds"]
-        self.restarts = [Restart(**record) for record in progress["restarts"]]
-        for restart in self.restarts:
-            prefix = f"best/{restart.number}/"
-            restart.weights = {
-                name.removeprefix(prefix): tensor for name, tensor in tensors.items() if name.startswith(prefix)
-            }
-        self._active = [restart for restart in self.restarts if not restart.stopped]
+        self.epoch, self.seconds, self.restarts, self._active = state.epoch, state.seconds, state.restarts, state.active
         if self._active:
-            self._stack.restore(tensors)
+            self._stack.restore(state.tensors)
         return True

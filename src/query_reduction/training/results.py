@@ -62,6 +62,8 @@ class RunResult:
     """Name and sha256 of the data."""
     provenance: Mapping[str, Any]
     """Command, version, commit and machine."""
+    diverged: tuple[int, ...] = ()
+    """The restarts that were stopped because they diverged; their best weights before that were kept, if any."""
 
     @property
     def test_errors(self) -> list[float]:
@@ -81,6 +83,7 @@ class RunResult:
             "chosen_restart": self.chosen.restart,
             "dev_error": self.chosen.dev_error,
             "dev_loss": self.chosen.dev_loss,
+            "diverged_restarts": list(self.diverged),
             "seconds": self.seconds,
             "questions": dict(self.questions),
             "restarts": [asdict(restart) for restart in self.restarts],

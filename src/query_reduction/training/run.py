@@ -20,7 +20,7 @@ from query_reduction.data.encoding import EncodedQuestions
 from query_reduction.data.splits import split_by_story
 from query_reduction.data.stories import Story
 from query_reduction.errors import InputError
-from query_reduction.files import write_atomically
+from query_reduction.files import remove, write_atomically
 from query_reduction.networks.protocol import Seeds, take_weights
 from query_reduction.networks.registry import build_network, config_to_json
 from query_reduction.provenance import provenance
@@ -30,9 +30,10 @@ from query_reduction.training.checkpoint import MODEL_FILE, SavedModel, fingerpr
 from query_reduction.training.curves import CurveWriter
 from query_reduction.training.data_parallel import Share
 from query_reduction.training.recipes import Recipe
-from query_reduction.training.restarts import Restart, RestartTrainer
+from query_reduction.training.restarts import RestartTrainer
 from query_reduction.training.results import RestartResult, RunResult, choose
 from query_reduction.training.setup import Setup
+from query_reduction.training.state import Restart
 
 __all__ = ["RESULT_FILE", "STATE_FILE", "Place", "Run", "is_finished", "is_unfinished"]
 
@@ -200,8 +201,14 @@ class Run:
     def finish(self) -> RunResult:
         """Test every restart's best weights once, choose on development, save; return the result."""
         start = time.monotonic()
-        if all(restart.diverged and not math.isfinite(restart.dev_loss) for restart in self.trainer.restarts):
-            raise InputError("every restart diverged: the loss is no longer a number; choose a smaller learning_rate")
+        lost = [restart.number for restart in self.trainer.restarts if restart.diverged]
+        # A restart that diverged keeps its weights of before, which are worth something if they beat guessing.
+        guessing = math.log(max(2, len(self.task.vocabulary.answers)))
+        if all(restart.diverged and not restart.dev_loss < guessing for restart in self.trainer.restarts):
+            raise InputError(
+                "every restart diverged: the loss is absurd or no number, or all questions get the same answer; "
+                "choose a smaller learning_rate"
+            )
         restarts = tuple(self.test(self.trainer.restarts))
         result = RunResult(
             about=self.place.about,
@@ -217,13 +224,14 @@ class Run:
             settings=self.settings(),
             data={"name": self.parts.name, "sha256": self.checksum, **self.place.source},
             provenance=provenance(),
+            diverged=tuple(lost),
         )
         folder = self.place.folder
         if folder and self.place.share.first:
             chosen = next(found for found in self.trainer.restarts if found.number == result.chosen.restart)
             save_model(folder / MODEL_FILE, self.model(chosen, result.as_json()))
             write_atomically(folder / RESULT_FILE, json.dumps(result.as_json(), indent=1, allow_nan=False) + "\n")
-            (folder / STATE_FILE).unlink(missing_ok=True)
+            remove(folder / STATE_FILE)
         return result
 
     def _result(self, restart: Restart, scores: Scores | None) -> RestartResult:

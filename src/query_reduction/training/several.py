@@ -4,16 +4,31 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 
-from query_reduction.files import write_atomically
+from query_reduction.files import locked, remove, remove_leftovers, write_atomically
 from query_reduction.tasks.protocol import Parts
 from query_reduction.training.checkpoint import MODEL_FILE, SavedModel, save_model
 from query_reduction.training.results import RunResult, choose
-from query_reduction.training.run import RESULT_FILE, Place, Run
+from query_reduction.training.run import RESULT_FILE, STATE_FILE, Place, Run, is_finished
 from query_reduction.training.setup import Setup
 
-__all__ = ["choose_run", "runs_of"]
+__all__ = ["choose_run", "owned", "runs_of"]
+
+
+@contextmanager
+def owned(place: Place) -> Iterator[None]:
+    """Keep other processes out of the folder of a training, and remove what a killed one left there."""
+    if place.folder is None or not place.share.first:
+        yield
+        return
+    with locked(place.folder, f"another training is writing to {place.folder}; wait for it, or choose another folder"):
+        for folder in (place.folder, *(inside for inside in place.folder.iterdir() if inside.is_dir())):
+            remove_leftovers(folder)
+            if is_finished(folder):
+                remove(folder / STATE_FILE)
+        yield
 
 
 def runs_of(parts: Parts, setups: Sequence[Setup], place: Place, *, start: SavedModel | None = None) -> Iterator[Run]:

@@ -128,6 +128,16 @@ class ParameterStack:
         views = zip(self._names, self._views(self._values), strict=True)
         return {name: value[position : position + 1].clone() for name, value in views}
 
+    @torch.no_grad()
+    def largest(self) -> Tensor:
+        """The largest magnitude among each restart's parameters."""
+        return torch.stack([view.abs().flatten(1).amax(1) for view in self._views(self._values)]).amax(0)
+
+    @property
+    def kinds(self) -> list[str]:
+        """What is kept of each parameter: its value and the optimiser's memory."""
+        return ["value", *self._memory]
+
     def state(self) -> dict[str, Tensor]:
         """Values and optimiser state by name, to be saved."""
         found = {"steps": torch.tensor(self._steps)}

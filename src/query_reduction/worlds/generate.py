@@ -6,7 +6,6 @@ splits never share one, whatever is generated and in whatever order.
 
 from __future__ import annotations
 
-import os
 import random
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -16,6 +15,7 @@ from zlib import crc32
 from query_reduction.data.babi import format_stories
 from query_reduction.data.stories import Question, Story
 from query_reduction.errors import InputError
+from query_reduction.files import write_atomically
 from query_reduction.worlds.chance import sample, seeded
 from query_reduction.worlds.options import WorldOptions
 from query_reduction.worlds.tasks import TASKS, TaskInfo
@@ -125,7 +125,6 @@ def write(
     One file per task and split, named like the published ones; ``mixed`` writes all tasks into one file per split.
     """
     counts: dict[Split, int] = {"train": questions, "valid": held_out_questions, "test": held_out_questions}
-    folder.mkdir(parents=True, exist_ok=True)
     paths: list[Path] = []
     pool: dict[Split, list[Story]] = {split: [] for split in SPLITS}
     for task in tasks:
@@ -216,12 +215,5 @@ def _file_name(info: TaskInfo, split: Split) -> str:
 
 
 def _write_file(path: Path, stories: Iterable[Story], space_before_tab: bool) -> Path:
-    """Write the complete file or nothing."""
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with unfinished.open("w", encoding="utf-8", newline="\n") as file:
-            file.writelines(format_stories(stories, space_before_tab=space_before_tab))
-        unfinished.replace(path)
-    finally:
-        unfinished.unlink(missing_ok=True)
+    write_atomically(path, "".join(format_stories(stories, space_before_tab=space_before_tab)))
     return path
