@@ -71,7 +71,6 @@ def test_restarts_are_fixed_in_advance_and_the_same_for_all_of_a_table() -> None
     }
     assert set(restarts["qa-10k"].values()) == set(restarts["dialog"].values()) == {3}
     assert restarts["qa-1k"].pop("6r200 joint") == 3
-    assert restarts["qa-1k"].pop("best") == 5  # by each of two networks
     assert set(restarts["qa-1k"].values()) == {10}
 
 

@@ -32,14 +32,10 @@ class Variation:
     """The number of training questions that the family's settings are for."""
     kind: str = "stories"
     changes: Mapping[str, Any] = field(default_factory=dict, hash=False)
-    network: str = ""
-    """The network it is for, if not its column's."""
 
     def setup(self, network: str) -> Setup:
         """A network trained by this recipe."""
-        return setup(
-            self.network or network, self.family, kind=self.kind, questions=self.questions, changes=self.changes
-        )
+        return setup(network, self.family, kind=self.kind, questions=self.questions, changes=self.changes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +147,8 @@ _VECTOR_10K = _recipe("vector-10k", "adam", 10_000, learning_rate=0.02, halve_ev
 _CONTROL = _recipe("control")
 _DIALOG = Variation("dialog", kind="dialogs", changes={"split": "question"})
 
-_BEST = tuple(Variation(f"best-{network}", "best", network=network) for network in ("3r", "3rv100"))
+_BEST = Variation("best", "best")
+_BEST_10K = Variation("best-10k", "best", 10_000)
 
 RECIPES: dict[str, Variation] = {
     recipe.name: recipe
@@ -169,7 +166,8 @@ RECIPES: dict[str, Variation] = {
         _VECTOR_10K,
         _CONTROL,
         _DIALOG,
-        *_BEST,
+        _BEST,
+        _BEST_10K,
     )
 }
 """All recipes of the tables by name."""
@@ -205,7 +203,7 @@ EXPERIMENTS: dict[str, Experiment] = {
                 Column("3r", (_DEEP, _ADAM_LONG), restarts=10),
                 Column("6r", (_DEEP,), restarts=10),
                 Column("6r200", (_WIDE_10K,), restarts=3, joint=True),
-                Column("3rv100", _BEST, restarts=5, label="best"),
+                Column("3rv100", (_BEST,), restarts=10, label="best"),
             ),
             _TASKS,
             "en",
@@ -220,10 +218,11 @@ EXPERIMENTS: dict[str, Experiment] = {
                 Column("2rv", (_BRIEF_10K, _VECTOR_10K), restarts=3),
                 Column("3r", (_BRIEF_10K, _ADAM_10K), restarts=3),
                 Column("6r200", (_WIDE_10K, _WIDE_SLOW_10K), restarts=3),
+                Column("3rv100", (_BEST_10K,), restarts=3, label="best"),
             ),
             _TASKS,
             "en-10k",
-            _BY_QUESTION,
+            _BY_QUESTION + _BEST_BY_STORY,
             controls=_controls(3),
             marked_tasks=("3",),
         ),

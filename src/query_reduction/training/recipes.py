@@ -124,15 +124,16 @@ def _best(questions: int, kind: str) -> dict[str, Any]:
         raise InputError("recipe best is for stories: it discovers which words of a story are interchangeable")
     return {
         "optimiser": "adam",
-        "learning_rate": 0.01,
-        "halve_every": 15,
+        "learning_rate": 0.004,
+        "halve_every": 8,
         "batch": 64,
-        "l2": 0.0001,
-        "l2_counting": "once",
+        # Weight decay outweighs the first, small gradients of tasks that are learned all at once (16, 17, 18), and
+        # renamed stories leave nothing to learn by heart.
+        "l2": 0.0,
         "max_epochs": 40,
         "evaluate_every": 1,
         "patience": 20,
-        "solved_epochs": 2,
+        "solved_epochs": 6,
         "split": "story",
         # About ten thousand questions per epoch, however many there are.
         "copies": max(1, round(10_000 / max(questions, 1))),
@@ -159,16 +160,12 @@ FAMILIES: dict[str, Family] = {
         ),
         Family(
             "best",
-            "learns most from little data: 3r and 3rv100 that start by following shared words, trained with Adam on "
-            "stories retold in other words",
+            "learns most from little data: 3rv100, which starts by following shared words, trained with Adam on stories "
+            "retold in other words",
             _best,
             {"init": "following", "forget_bias": 2.5},
             {"symmetries": True, "writing": "any"},
-            {
-                # Scalar gates learn tasks 16 and 17, with small steps; vector gates learn task 19 and most others.
-                "3r": {"learning_rate": 0.005},
-                "3rv100": {},
-            },
+            {"3rv100": {}},
         ),
     )
 }
