@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from query_reduction.experiments.catalogue import EXPERIMENTS, RECIPES
 from query_reduction.experiments.cells import Cell
-from query_reduction.experiments.plan import EXPERIMENTS, RECIPES
 from query_reduction.experiments.store import ResultStore
 from query_reduction.experiments.tables import build_table
 from query_reduction.files import write_atomically

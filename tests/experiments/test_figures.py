@@ -13,7 +13,8 @@ from query_reduction.cli import main
 from query_reduction.data.babi import format_stories
 from query_reduction.errors import InputError
 from query_reduction.experiments import figures
-from query_reduction.experiments.plan import RECIPES, Variation
+from query_reduction.experiments.catalogue import RECIPES
+from query_reduction.experiments.plan import Variation
 from query_reduction.experiments.published import FigureSource, PublishedFigure, published
 
 WHOLE = [figure for figure in published().figures if figure.source is None]

@@ -9,7 +9,7 @@ import pytest
 
 from query_reduction.cli import main
 from query_reduction.errors import InputError
-from query_reduction.experiments.plan import EXPERIMENTS
+from query_reduction.experiments.catalogue import EXPERIMENTS
 from query_reduction.experiments.readme import fill_readme
 from query_reduction.experiments.store import ResultStore
 

@@ -15,7 +15,7 @@ import pytest
 
 from query_reduction.cli import main
 from query_reduction.data.babi import format_stories
-from query_reduction.experiments.plan import EXPERIMENTS
+from query_reduction.experiments.catalogue import EXPERIMENTS
 from query_reduction.experiments.probe import _stories
 from query_reduction.experiments.task_data import load_task
 
@@ -23,7 +23,8 @@ from .conftest import QUICK_CHANGES
 
 QUICK = """
 import sys
-from query_reduction.experiments.plan import RECIPES, Variation
+from query_reduction.experiments.catalogue import RECIPES
+from query_reduction.experiments.plan import Variation
 RECIPES["quick"] = Variation("quick", changes={changes})
 if __name__ == "__main__":
     from query_reduction.cli import main

@@ -6,12 +6,13 @@ from pathlib import Path
 import pytest
 
 from query_reduction.data.dialog import find_dialog_files, read_dialogs, speakers
-from query_reduction.data.knowledge import NO_RESULT, KnowledgeBase
+from query_reduction.data.knowledge import NO_RESULT, KnowledgeBase, partly_known
 from query_reduction.data.stories import Question, Story
 from query_reduction.errors import InputError
 from query_reduction.tasks.copying import Copying
 from query_reduction.tasks.dialogs import DialogOptions, DialogParts, DialogTask
 from query_reduction.tasks.responses import same
+from query_reduction.tasks.sources import load_parts
 from query_reduction.worlds.dialogs import generate_dialogs, knowledge_rows
 
 REAL = Path(__file__).parents[3] / "shared" / "data" / "dialog"
@@ -95,6 +96,33 @@ def test_real_dialogs_with_unseen_names() -> None:
     knowledge = KnowledgeBase.read(REAL / "dialog-babi-kb-all.txt")
     copying = Copying.learn(read_dialogs(files["train"])[:200], knowledge.rows)
     assert all(filled_with_right_templates(copying, read_dialogs(files["unseen"])[:100]))
+
+
+def test_half_of_a_knowledge_base_leaves_names_unknown() -> None:
+    rows = tuple((f"place{number}", "R_city", f"city{number % 40}") for number in range(400))
+    half = partly_known(rows, 0.5, {"city1", "place1"})
+    names = {name for row in half for name in (row[0], row[2])}
+    assert ("place1", "R_city", "city1") in half
+    assert 10 < len({name for name in names if name.startswith("city")}) < 30
+    assert partly_known(rows, 1.0, set()) == rows
+    assert partly_known(rows, 0.5, set()) == partly_known(rows[::-1], 0.5, set())[::-1]
+    with pytest.raises(InputError, match="knowledge has no effect without copying"):
+        DialogOptions(knowledge=0.5)
+
+
+@pytest.mark.skipif(not REAL.is_dir(), reason="the published dialogs are not here")
+def test_what_the_training_dialogs_mention_stays_known() -> None:
+    parts = load_parts(str(REAL), "1", questions=0, seed=0)
+    assert isinstance(parts, DialogParts)
+    whole, half = (parts.learn(DialogOptions(copying=True, knowledge=share), parts.train) for share in (1.0, 0.5))
+    assert whole.copying is not None
+    assert half.copying is not None
+    kinds = half.copying.lexicon.kinds
+    assert {"paris", "rome", "italian"} <= set(kinds)
+    unseen = {"hanoi", "tokyo", "bangkok", "seoul", "beijing"} & set(whole.copying.lexicon.kinds)
+    assert len(unseen) == 5
+    assert 0 < len(unseen & set(kinds)) < 5
+    assert whole.vocabulary.answers == half.vocabulary.answers
 
 
 def test_queries_of_a_knowledge_base(tmp_path: Path) -> None:

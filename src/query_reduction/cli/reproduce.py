@@ -16,8 +16,9 @@ from query_reduction.cli.interrupt import stop_on_interrupt, train_with_progress
 from query_reduction.cli.output import console, notes, print_json
 from query_reduction.cli.sweep_view import SweepView
 from query_reduction.errors import InputError
+from query_reduction.experiments.catalogue import EXPERIMENTS, RECIPES
 from query_reduction.experiments.cells import Table
-from query_reduction.experiments.plan import EXPERIMENTS, RECIPES, Experiment, Variation
+from query_reduction.experiments.plan import Experiment, Variation
 from query_reduction.experiments.readme import fill_readme
 from query_reduction.experiments.report import to_markdown, write_reports
 from query_reduction.experiments.store import ResultStore

@@ -6,8 +6,10 @@ is ``{"name": "the_place", "R_cuisine": "thai", "R_rating": 8}``.
 
 from __future__ import annotations
 
+from collections.abc import Container, Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from hashlib import blake2s
 from pathlib import Path
 
 from query_reduction.data.fields import BadRecordError, label_of, parse_json
@@ -15,7 +17,7 @@ from query_reduction.data.lines import Problem, text_lines
 from query_reduction.data.slots import API_CALL
 from query_reduction.errors import InputError
 
-__all__ = ["NO_RESULT", "KnowledgeBase"]
+__all__ = ["NO_RESULT", "KnowledgeBase", "partly_known"]
 
 NO_RESULT = f"{API_CALL} no result"
 """The row given when a call finds nothing."""
@@ -113,3 +115,13 @@ def _json_rows(line: str) -> list[Row]:
     if not subject or not told or not all(told.values()):
         return []
     return [(subject, relation, text) for relation, text in told.items()]
+
+
+def partly_known(rows: Iterable[Row], share: float, known: Container[str]) -> tuple[Row, ...]:
+    """The rows whose names are all known already or among this share of the other names, drawn by their spelling."""
+
+    def told(name: str) -> bool:
+        drawn = int.from_bytes(blake2s(name.encode(), digest_size=4).digest(), "big") / 2**32
+        return name in known or drawn < share
+
+    return tuple(row for row in rows if told(row[0].lower()) and told(row[2].lower()))

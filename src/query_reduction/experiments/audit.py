@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from query_reduction.errors import InputError
-from query_reduction.experiments.plan import EXPERIMENTS
+from query_reduction.experiments.catalogue import EXPERIMENTS
 from query_reduction.experiments.probe import fingerprint
 from query_reduction.experiments.records import Processor
 from query_reduction.experiments.store import Record, ResultStore, StoredSetting

@@ -68,6 +68,8 @@ class ColumnResult:
     restarts: int
     """Planned for each cell and recipe."""
     control: bool
+    given: str
+    """What it is given besides training data, where columns differ in that."""
     published: Mapping[str, float]
     measured: Mapping[str, Cell]
     summaries: Mapping[str, Summary]
@@ -77,6 +79,9 @@ class ColumnResult:
     unused: int
     """Stored restarts beyond the planned number, or of recipes that are no longer in the plan."""
     seconds: float
+    """The training time of the chosen recipes, summed over tasks; restarts that train together share it."""
+    parameters: int | None
+    """The number of trained weights, the median over tasks; None if it was not recorded."""
     commits: tuple[str, ...]
 
 
@@ -92,6 +97,8 @@ class Table:
     unit: str
     rows: tuple[str, ...]
     counts_failed: bool
+    systems: bool
+    """Whether it compares systems by their numbers of weights and training times as well."""
     columns: tuple[ColumnResult, ...]
     baselines: Mapping[str, Mapping[str, float]]
     """Average and failed of other models, as the paper prints them."""

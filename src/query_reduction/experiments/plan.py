@@ -1,4 +1,4 @@
-"""What each table of the paper is made of: tasks, data, networks, and the recipe next to every column.
+"""What a table is made of: tasks, data, columns, and the recipes next to every column.
 
 How many restarts a cell gets is part of the definition. It is fixed before anything is trained: a cell never gets more
 because of its test result, and a table never uses more than it says here.
@@ -14,7 +14,7 @@ from query_reduction.errors import InputError
 from query_reduction.networks.registry import kinds
 from query_reduction.training.setup import Setup, setup
 
-__all__ = ["CONTROLS", "EXPERIMENTS", "JOINT", "RECIPES", "Column", "Experiment", "Variation"]
+__all__ = ["CONTROLS", "JOINT", "Column", "Experiment", "Variation"]
 
 JOINT = "all"
 """The task of a network trained on all tasks at once."""
@@ -53,6 +53,12 @@ class Column:
     """The column's head, where it is not the network's name."""
     control: bool = False
     """A network too simple to solve the tasks, as a baseline for the others."""
+    given: str = ""
+    """What it is given besides training data, where columns differ in that; stated below the table."""
+    stored: str = ""
+    """The table that holds its results, if not the one it is a column of."""
+    published: str = ""
+    """Where its published errors are, as table/column, if not under the names of its own table and column."""
 
     @property
     def name(self) -> str:
@@ -90,6 +96,10 @@ class Experiment:
     """Label → rows, if it is not just the average of all."""
     counts_failed: bool = True
     """Whether the table shows how many tasks failed."""
+    systems: bool = False
+    """Whether it compares systems: then it also shows their numbers of weights and training times."""
+    source: str = ""
+    """Where the published numbers come from, if not from the paper."""
 
     def rows_of(self, tasks: Sequence[str]) -> list[str]:
         """The rows that the tests of these tasks give."""
@@ -112,142 +122,11 @@ class Experiment:
             return [*self.columns, *controls]
         found: dict[str, list[Column]] = {CONTROLS: controls}
         for column in (*self.columns, *controls):
-            found[column.network] = found[column.name] = [column]
+            found[column.name] = [column]
+        for column in (*self.columns, *controls):
+            found.setdefault(column.network, [column])
         unknown = [name for name in names if not found.get(name)]
         if unknown:
             have = ", ".join(name for name, columns in found.items() if columns)
             raise InputError(f"table {self.name} has no variant {unknown[0]!r}; it has {have}")
         return list(dict.fromkeys(column for name in names for column in found[name]))
-
-
-def _recipe(name: str, family: str = "original", questions: int = 1000, **changes: Any) -> Variation:
-    """A recipe for the paper's columns: development questions are held out one by one, as the original code does."""
-    return Variation(name, family, questions, changes={"split": "question", **changes})
-
-
-_ORIGINAL = _recipe("original")
-# With less weight decay, for networks of one layer and of more than two.
-_ONE_LAYER = _recipe("one-layer", l2=0.0005)
-_DEEP = _recipe("deep", l2_counting="once")
-_ADAM = _recipe("adam", "adam")
-# Larger steps, and gates that start mostly closed: for long stories.
-_ADAM_LONG = _recipe("adam-long", "adam", forget_bias=2.5, learning_rate=0.02)
-_ORIGINAL_10K = _recipe("original-10k", "original", 10_000)
-# Stops training soon after a task is solved.
-_BRIEF_10K = _recipe("brief-10k", "original", 10_000, solved_epochs=20)
-_ADAM_10K = _recipe("adam-10k", "adam", 10_000)
-# Smaller steps for large networks; the slow one trains longer.
-_WIDE_10K = _recipe("wide-10k", "adam", 10_000, learning_rate=0.001, l2=0.0003, solved_epochs=10)
-_WIDE_SLOW_10K = _recipe(
-    "wide-slow-10k", "adam", 10_000, learning_rate=0.001, l2=0.0005, solved_epochs=10, halve_every=40, max_epochs=160
-)
-# Larger steps for vector gates.
-_VECTOR_10K = _recipe("vector-10k", "adam", 10_000, learning_rate=0.02, halve_every=15, max_epochs=60)
-# Controls register their own settings, which replace the family's.
-_CONTROL = _recipe("control")
-_DIALOG = Variation("dialog", kind="dialogs", changes={"split": "question"})
-
-_BEST = Variation("best", "best")
-_BEST_10K = Variation("best-10k", "best", 10_000)
-
-RECIPES: dict[str, Variation] = {
-    recipe.name: recipe
-    for recipe in (
-        _ORIGINAL,
-        _ONE_LAYER,
-        _DEEP,
-        _ADAM,
-        _ADAM_LONG,
-        _ORIGINAL_10K,
-        _BRIEF_10K,
-        _ADAM_10K,
-        _WIDE_10K,
-        _WIDE_SLOW_10K,
-        _VECTOR_10K,
-        _CONTROL,
-        _DIALOG,
-        _BEST,
-        _BEST_10K,
-    )
-}
-"""All recipes of the tables by name."""
-
-
-def _controls(restarts: int) -> tuple[Column, ...]:
-    """The most frequent answer needs no second restart: it is the same whatever the initial weights."""
-    trained = ("question-only", "story-only", "bag-of-words")
-    return (
-        Column("majority", (_CONTROL,), 1, control=True),
-        *(Column(network, (_CONTROL,), restarts, control=True) for network in trained),
-    )
-
-
-_TASKS = tuple(str(number) for number in range(1, 21))
-_DIALOG_TASKS = ("1", "2", "3", "4", "5")
-_BY_QUESTION = (
-    "Restarts and recipes are chosen on a tenth of the training questions, held out question by question as in the "
-    "original code: stories, and at times whole questions, occur in both parts"
-)
-_BEST_BY_STORY = "; for the column best whole stories are held out, which share nothing with those trained on"
-
-EXPERIMENTS: dict[str, Experiment] = {
-    experiment.name: experiment
-    for experiment in (
-        Experiment(
-            "qa-1k",
-            "bAbI story tasks, 1k training questions per task",
-            (
-                Column("1r", (_ONE_LAYER, _ADAM), restarts=10),
-                Column("2", (_ORIGINAL,), restarts=10),
-                Column("2r", (_ORIGINAL,), restarts=10),
-                Column("3r", (_DEEP, _ADAM_LONG), restarts=10),
-                Column("6r", (_DEEP,), restarts=10),
-                Column("6r200", (_WIDE_10K,), restarts=3, joint=True),
-                Column("3rv100", (_BEST,), restarts=10, label="best"),
-            ),
-            _TASKS,
-            "en",
-            _BY_QUESTION + _BEST_BY_STORY,
-            controls=_controls(10),
-        ),
-        Experiment(
-            "qa-10k",
-            "bAbI story tasks, 10k training questions per task",
-            (
-                Column("2r", (_ORIGINAL_10K, _ADAM_10K), restarts=3),
-                Column("2rv", (_BRIEF_10K, _VECTOR_10K), restarts=3),
-                Column("3r", (_BRIEF_10K, _ADAM_10K), restarts=3),
-                Column("6r200", (_WIDE_10K, _WIDE_SLOW_10K), restarts=3),
-                Column("3rv100", (_BEST_10K,), restarts=3, label="best"),
-            ),
-            _TASKS,
-            "en-10k",
-            _BY_QUESTION + _BEST_BY_STORY,
-            controls=_controls(3),
-            marked_tasks=("3",),
-        ),
-        Experiment(
-            "transfer",
-            "trained on 10k generated questions per task, tested on the published ones",
-            (Column("2r", (_ORIGINAL_10K,), restarts=3),),
-            _TASKS,
-            "en-10k",
-            _BY_QUESTION,
-            generated=True,
-        ),
-        Experiment(
-            "dialog",
-            "bAbI dialog tasks",
-            # The last column is not in the paper: copying makes it possible to read and produce unseen names.
-            tuple(Column(network, (_DIALOG,), restarts=3) for network in ("1r", "2r", "2r100", "2rv", "2r+", "2rc")),
-            (*_DIALOG_TASKS, "6"),
-            "dialog",
-            "Restarts are chosen on the published development dialogs",
-            measures=("per slot", "exact match", "per dialog"),
-            rows={task: (task, f"{task}-OOV") for task in _DIALOG_TASKS},
-            averaged={"average": _DIALOG_TASKS, "average-OOV": tuple(f"{task}-OOV" for task in _DIALOG_TASKS)},
-            counts_failed=False,
-        ),
-    )
-}
-"""The tables by name."""

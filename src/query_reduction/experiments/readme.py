@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 
 from query_reduction.errors import InputError
+from query_reduction.experiments.catalogue import EXPERIMENTS
 from query_reduction.experiments.cells import ColumnResult, Summary, Table
-from query_reduction.experiments.plan import EXPERIMENTS
 from query_reduction.experiments.report import number_text, spread_text
 from query_reduction.experiments.store import ResultStore
 from query_reduction.experiments.tables import build_table

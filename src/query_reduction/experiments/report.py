@@ -58,7 +58,8 @@ def sections(table: Table) -> list[Section]:
         title = table.title + (f", errors counted {measure}" if len(table.measures) > 1 else "")
         heads = tuple(Head(column.name, ("paper", "ours") if column.published else ("ours",)) for column in columns)
         body = tuple((row, _cells(columns, row)) for row in table.rows)
-        found.append(Section(title, heads, body, tuple(_summary(table, columns))))
+        summary = [*_summary(table, columns), *(_sizes(columns) if table.systems else ())]
+        found.append(Section(title, heads, body, tuple(summary)))
     return found
 
 
@@ -103,6 +104,24 @@ def _summary(table: Table, columns: Sequence[ColumnResult]) -> list[tuple[str, t
         if table.counts_failed:
             rows.append((label.replace("average", "failed"), tuple(failures)))
     return rows
+
+
+def _sizes(columns: Sequence[ColumnResult]) -> list[tuple[str, tuple[str, ...]]]:
+    """How large the networks are and how long they trained, as two more rows."""
+
+    def row(values: Sequence[str]) -> tuple[str, ...]:
+        return tuple(
+            text
+            for column, value in zip(columns, values, strict=True)
+            for text in (*[""] * bool(column.published), value)
+        )
+
+    weights = [f"{column.parameters:,}" if column.parameters else "–" for column in columns]
+    minutes = [
+        f"{column.seconds / 60 / column.restarts:.1f}" if column.measured and column.seconds else "–"
+        for column in columns
+    ]
+    return [("weights, median over tasks", row(weights)), ("minutes of training, all tasks, one restart", row(minutes))]
 
 
 def to_markdown(table: Table) -> str:
@@ -154,12 +173,23 @@ def _recipes(columns: Sequence[ColumnResult]) -> str:
 
 def remarks(table: Table) -> list[str]:
     """The remarks below the table."""
-    return [*_totals(table), *_times(table), *_others(table), *table.notes]
+    return [*_given(table), *_totals(table), *_times(table), *_others(table), *table.notes]
 
 
 def _once(table: Table) -> list[ColumnResult]:
     """Every column once, whatever the number of measures."""
     return [column for column in table.columns if column.measure == table.measures[0]]
+
+
+def _given(table: Table) -> list[str]:
+    """What the columns are given besides training data."""
+    groups: dict[str, list[str]] = {}
+    for column in _once(table):
+        if column.given:
+            groups.setdefault(column.given, []).append(column.name)
+    if not groups:
+        return []
+    return ["Given besides the training data: " + "; ".join(f"{', '.join(n)}: {g}" for g, n in groups.items()) + "."]
 
 
 def _totals(table: Table) -> list[str]:

@@ -48,7 +48,7 @@ def plan_table(
                     loaded[task] = _Data.of(*load_task(experiment, task))
                 data = loaded[task]
                 about = data.checksum, data.name, data.note
-                setting = Setting(experiment.name, column.name, task, setup, variation.name, *about)
+                setting = Setting(column.stored or experiment.name, column.name, task, setup, variation.name, *about)
                 jobs += plan(
                     store,
                     unfinished,

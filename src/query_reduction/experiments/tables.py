@@ -12,7 +12,7 @@ from query_reduction.experiments.cells import Cell, ColumnResult, Summary, Table
 from query_reduction.experiments.plan import JOINT, Column, Experiment, Variation
 from query_reduction.experiments.published import published
 from query_reduction.experiments.records import Origin, Setting, same_setup
-from query_reduction.experiments.store import Record, ResultStore
+from query_reduction.experiments.store import Record, ResultStore, StoredSetting
 from query_reduction.training.results import RestartResult, choose
 
 __all__ = ["build_table", "columns_to_show"]
@@ -24,7 +24,9 @@ _MARKS = "†‡§¶‖*"
 
 def columns_to_show(store: ResultStore, experiment: Experiment) -> list[Column]:
     """The paper's columns, and the controls that have been measured."""
-    controls = [column for column in experiment.controls if store.settings(experiment.name, column.name)]
+    controls = [
+        column for column in experiment.controls if store.settings(column.stored or experiment.name, column.name)
+    ]
     return [*experiment.columns, *controls]
 
 
@@ -52,10 +54,11 @@ def build_table(
         name=experiment.name,
         title=experiment.title,
         development=experiment.development,
-        source=values.source,
+        source=experiment.source or values.source,
         unit=values.unit,
         rows=tuple(experiment.rows_of(wanted)),
         counts_failed=experiment.counts_failed,
+        systems=experiment.systems,
         columns=shown,
         baselines={
             name: values.column(experiment.name, name)
@@ -129,11 +132,7 @@ class _Builder:
                 cells[task] = _CellResults(chosen, sum(len(one.records) for one in found))
                 self.data.setdefault(task, set()).add(chosen.records[0].setting.data)
         tried = sum(cell.tried for cell in cells.values())
-        stored = sum(
-            len(stored.records)
-            for stored in self.store.settings(self.experiment.name, column.name)
-            if stored.setting.task in tasks
-        )
+        stored = sum(len(stored.records) for stored in self._stored(column) if stored.setting.task in tasks)
         records = [record for cell in cells.values() for record in cell.best.records]
         times = [max(result.seconds for result in cell.best.results) for cell in cells.values()]
         first = self.experiment.measures[0]
@@ -144,25 +143,34 @@ class _Builder:
                 recipes=tuple(recipe.name for recipe in recipes),
                 restarts=limit,
                 control=column.control,
+                given=column.given,
                 # The paper uses only one measure; errors by another must not appear next to its numbers.
-                published=published().column(self.experiment.name, column.name) if measure == first else {},
+                published=self._published(column) if measure == first else {},
                 measured=self._measured(column, measure, cells, limit * len(recipes)),
                 summaries={},
                 tried=tried,
                 planned=limit * len(recipes) * len(tasks),
                 unused=stored - tried,
                 seconds=round(sum(times), 1),
+                parameters=_median(record.result.parameters for record in records),
                 commits=tuple(sorted({record.origin.commit or "unknown" for record in records})),
             )
             for measure in self.experiment.measures
         ]
+
+    def _stored(self, column: Column) -> list[StoredSetting]:
+        return self.store.settings(column.stored or self.experiment.name, column.name)
+
+    def _published(self, column: Column) -> dict[str, float]:
+        table, _, name = (column.published or f"{self.experiment.name}/{column.name}").partition("/")
+        return published().column(table, name)
 
     def _find(self, column: Column, task: str, recipe: Variation, limit: int) -> _Found | None:
         """The first restarts by the latest code (with ``mix``, by all code) on the latest data for a cell."""
         setup = recipe.setup(column.network)
         groups = [
             (origin.date, stored, records)
-            for stored in self.store.settings(self.experiment.name, column.name)
+            for stored in self._stored(column)
             if stored.setting.task == task and same_setup(stored.setting.setup, setup)
             for origin, records in stored.groups()
         ]
@@ -232,6 +240,11 @@ def _summaries(
             name = f"{label} ({_tasks(len(common))} that all have)"
             found[name] = summarise(column.measured, column.published, common, None)
     return found
+
+
+def _median(counts: Iterable[int | None]) -> int | None:
+    known = [count for count in counts if count is not None]
+    return int(np.median(known)) if known else None
 
 
 def _tasks(count: int) -> str:

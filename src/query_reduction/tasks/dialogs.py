@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from query_reduction.data import jsonl
 from query_reduction.data.dialog import SILENCE, mark, speakers
 from query_reduction.data.encoding import EncodedQuestions, encode_stories
+from query_reduction.data.knowledge import partly_known
 from query_reduction.data.slots import cut
 from query_reduction.data.stories import Story
 from query_reduction.data.vocabulary import Vocabulary
@@ -54,6 +55,9 @@ class DialogOptions:
     copying: bool = False
     """The network reads and says kinds of names (a place, a cuisine); which name is meant is chosen by a ranking
     learned from the training dialogs, so that unseen names can be read and used."""
+    knowledge: Annotated[float, Between(0, 1)] = 1.0
+    """With copying, of the names that the training dialogs do not mention the share that the knowledge base tells of;
+    the others stay unknown unless a row of the dialog itself tells what they are."""
     marks: Literal["none", "speaker", "speaker+time"] = "none"
     """Add words to each utterance that say who speaks and in which turn."""
 
@@ -61,6 +65,8 @@ class DialogOptions:
         check(self)
         if self.copying and self.match != "none":
             raise InputError("match has no effect with copying: the network sees kinds instead of names")
+        if self.knowledge < 1 and not self.copying:
+            raise InputError("knowledge has no effect without copying: only copying learns names from a knowledge base")
 
 
 @dataclass(frozen=True)
@@ -218,7 +224,7 @@ class DialogParts(Parts):
 
     def learn(self, options: DialogOptions, train: Sequence[Story]) -> DialogTask:
         """Learn the names, if copying, and the vocabulary of words and responses."""
-        copying = Copying.learn(self.train, self.knowledge) if options.copying else None
+        copying = Copying.learn(self.train, self._known_rows(options.knowledge)) if options.copying else None
         unready = DialogTask(Vocabulary((), (), 1), options, copying, _goes_on(self.train))
         train = [unready.story(dialog) for dialog in self.train]
         others = [*self.dev, *self.test, *self.unseen] if options.vocabulary == "all" else []
@@ -234,6 +240,12 @@ class DialogParts(Parts):
             phrases=learn_phrases(question.text for story in train for question in story.questions),
             asks=learn_asks(train),
         )
+
+    def _known_rows(self, share: float) -> Sequence[tuple[str, str, str]]:
+        if share == 1:
+            return self.knowledge
+        said = (text for dialog in self.train for text in (*dialog.sentences, *(q.text for q in dialog.questions)))
+        return partly_known(self.knowledge, share, {word for text in said for word in text.lower().split()})
 
     def tests(self) -> Iterator[tuple[str, list[Story]]]:
         """The test, and the one with names unseen in training."""

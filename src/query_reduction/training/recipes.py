@@ -160,8 +160,8 @@ FAMILIES: dict[str, Family] = {
         ),
         Family(
             "best",
-            "learns most from little data: 3rv100, which starts by following shared words, trained with Adam on stories "
-            "retold in other words",
+            "learns most from little data: 3rv100, which starts by following shared words, trained with Adam on "
+            "stories retold in other words",
             _best,
             {"init": "following", "forget_bias": 2.5},
             {"symmetries": True, "writing": "any"},

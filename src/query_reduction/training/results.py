@@ -29,6 +29,8 @@ class RestartResult:
     """The time of training so far, shared by the restarts that trained together."""
     test_error: float | None = None
     """The error by the task's main measure over all test questions; None without a test."""
+    parameters: int | None = None
+    """The number of trained weights; None if it was not recorded."""
 
 
 def development_rank(keep: str, loss: float | None, error: float | None) -> tuple[bool, float, float]:

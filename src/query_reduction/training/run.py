@@ -244,6 +244,7 @@ class Run:
             scores.errors if scores else {},
             round(self.trainer.seconds, 1),
             scores.error if scores else None,
+            sum(weight.numel() for weight in restart.weights.values()) or None,
         )
 
 
