@@ -6,17 +6,19 @@ python -m studies.compare_worlds [--data ../shared/data/babi] [--out results]
 from __future__ import annotations
 
 import argparse
-import json
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from query_reduction.data.readers import read_file
 from query_reduction.data.stories import Story
+from query_reduction.files import write_atomically
 from query_reduction.worlds import TASKS, generate, load_words
 from query_reduction.worlds.comparison import QUANTILES, Comparison, Profile, compare
 from query_reduction.worlds.solver import solve
+from studies.publish import RESULTS, publish
 
+CODE = ("src/query_reduction/worlds/*.py",)
 COMMAND = "python -m studies.compare_worlds"
 _EXPLANATION = f"""# Generated and published stories, side by side
 
@@ -39,16 +41,15 @@ DISTRIBUTIONS = ("templates", "story lengths", "supporting facts", "places of th
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, default=Path("../shared/data/babi"), help="folder with en and en-10k")
-    parser.add_argument("--out", type=Path, default=Path("results"), help="folder for the two files")
+    parser.add_argument("--out", type=Path, default=RESULTS, help="folder for the two files")
     arguments = parser.parse_args()
     rows = []
     for task in TASKS:
         rows.append(measure(task, arguments.data))
         print(_markdown_row(rows[-1]), flush=True)
-    report = {"command": COMMAND, "quantiles": QUANTILES, "tasks": rows}
-    arguments.out.mkdir(parents=True, exist_ok=True)
-    (arguments.out / "worlds-comparison.json").write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
-    (arguments.out / "worlds-comparison.md").write_text(_markdown(rows), encoding="utf-8")
+    content = {"quantiles": QUANTILES, "tasks": rows}
+    publish(arguments.out / "worlds-comparison.json", content, "studies/compare_worlds.py", CODE)
+    write_atomically(arguments.out / "worlds-comparison.md", _markdown(rows))
 
 
 def published_training(data: Path, task: int) -> list[Story]:

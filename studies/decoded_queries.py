@@ -1,6 +1,6 @@
 """Do reduced queries say what they should? Trains with the question decoder and without, on the published bAbI files.
 
-    python studies/decoded_queries.py ../shared/data/babi/en --restarts 10
+    python -m studies.decoded_queries ../shared/data/babi/en --restarts 10
 
 Three trainings with the same seed: task 2; task 2 with the decoder; tasks 1 and 2 together with the decoder, where
 questions about people ("Where is Sandra?") exist for the decoder to learn. On the test questions of task 2: how many
@@ -21,16 +21,17 @@ import torch
 
 from query_reduction.data.stories import Story
 from query_reduction.data.vocabulary import split_words
-from query_reduction.files import write_atomically
 from query_reduction.native.threads import use_threads
 from query_reduction.networks.contributions import LayerGates
 from query_reduction.networks.decoder import decode
 from query_reduction.networks.qrn import QueryReductionNetwork
-from query_reduction.provenance import provenance
 from query_reduction.tasks.sources import load_parts
 from query_reduction.training.checkpoint import SavedModel
 from query_reduction.training.run import Run
 from query_reduction.training.setup import setup
+from studies.publish import RESULTS, TRAINING, publish
+
+CODE = (*TRAINING, "src/query_reduction/networks/decoder.py")
 
 
 def main() -> None:
@@ -38,20 +39,15 @@ def main() -> None:
     parser.add_argument("data", help="folder of the published files")
     parser.add_argument("--restarts", type=int, default=10)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--out", type=Path, default=Path("results/decoded-queries.json"))
+    parser.add_argument("--out", type=Path, default=RESULTS / "decoded-queries.json")
     chosen = parser.parse_args()
     use_threads(1)
     trainings = [
         train(chosen.data, tasks, decoding, chosen.restarts, chosen.seed)
         for tasks, decoding in (("2", False), ("2", True), ("1,2", True))
     ]
-    result = {
-        "what": "question decoder on bAbI task 2 (1k)",
-        "trainings": trainings,
-        "seed": chosen.seed,
-        **provenance(),
-    }
-    write_atomically(chosen.out, json.dumps(result, indent=1, ensure_ascii=False) + "\n")
+    content = {"what": "question decoder on bAbI task 2 (1k)", "trainings": trainings, "seed": chosen.seed}
+    publish(chosen.out, content, "studies/decoded_queries.py", CODE)
 
 
 def train(data: str, tasks: str, decoding: bool, restarts: int, seed: int) -> dict[str, Any]:

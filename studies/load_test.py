@@ -1,6 +1,6 @@
 """Load on a server over loopback: questions per second, latency, failures and memory.
 
-    python studies/load_test.py MODEL --seconds 120 --connections 32
+    python -m studies.load_test MODEL --seconds 120 --connections 32
 
 Starts ``qrn serve`` as it comes, asks about generated stories of task 2 over keep-alive connections, each sending its
 next question as soon as it has an answer, and samples the server's memory. Client and server share the machine.
@@ -23,9 +23,10 @@ from typing import Any
 
 import numpy as np
 
-from query_reduction.files import write_atomically
-from query_reduction.provenance import provenance
 from query_reduction.worlds import generate
+from studies.publish import publish
+
+CODE = ("kernels/*.[ch]*", "src/query_reduction/serve/*.py")
 
 _WARM_UP = 3.0
 
@@ -47,9 +48,9 @@ def main() -> None:
         finally:
             server.send_signal(signal.SIGTERM)
         result["exit_code_after_sigterm"] = server.wait(30)
-    result |= {"model": Path(chosen.model).name, **provenance()}
-    write_atomically(chosen.out, json.dumps(result, indent=1) + "\n")
+    result |= {"model": Path(chosen.model).name}
     print(json.dumps(result, indent=1))
+    publish(chosen.out, result, "studies/load_test.py", CODE)
 
 
 def measure(port: int, model: str, server: int, seconds: float, connections: int) -> dict[str, Any]:

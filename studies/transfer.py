@@ -9,15 +9,13 @@ reads the stored results of the first two commands and writes results/transfer-c
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from query_reduction.experiments.catalogue import EXPERIMENTS, RECIPES
 from query_reduction.experiments.cells import Cell
 from query_reduction.experiments.store import ResultStore
 from query_reduction.experiments.tables import build_table
 from query_reduction.files import write_atomically
+from studies.publish import RESULTS
 
-RESULTS = Path(__file__).parents[1] / "results"
 SOLVED_BELOW = 5.0
 
 
@@ -28,7 +26,8 @@ def measured(name: str) -> dict[str, Cell]:
     return dict(table.columns[0].measured)
 
 
-def main() -> None:
+def comparison() -> str:
+    """The two columns side by side, as Markdown; made from the store alone."""
     published, generated = measured("qa-10k"), measured("transfer")
     tasks = [task for task in EXPERIMENTS["transfer"].tasks if task in published and task in generated]
     lines = []
@@ -40,7 +39,7 @@ def main() -> None:
         missed += real.error < SOLVED_BELOW and difference > 5
         restarts = f"{real.restarts} / {told.restarts}"
         lines.append(f"| {task} | {real.error:.1f} | {told.error:.1f} | {difference:+.1f} | {restarts} |")
-    text = (
+    return (
         "# Trained on generated stories, tested on the published ones\n\n"
         "Error in percent of a `2r` network on the published test file, trained on ten thousand published or\n"
         "generated questions (recipe `original-10k`, restart chosen on a tenth held out of its own training\n"
@@ -52,8 +51,11 @@ def main() -> None:
         f"{SOLVED_BELOW:.0f} %) but more than 5 points worse with generated ones: {missed}.\n\n"
         "Commands: see the first lines of `studies/transfer.py`; commits, seeds and data checksums: `store/`.\n"
     )
-    write_atomically(RESULTS / "transfer-comparison.md", text)
-    print(text)
+
+
+def main() -> None:
+    write_atomically(RESULTS / "transfer-comparison.md", comparison())
+    print(comparison())
 
 
 if __name__ == "__main__":

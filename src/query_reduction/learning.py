@@ -16,12 +16,12 @@ from query_reduction.tasks.protocol import Parts
 from query_reduction.tasks.sources import question_count
 from query_reduction.tasks.stories import StoryParts
 from query_reduction.training.checkpoint import SavedModel
+from query_reduction.training.place import Place
 from query_reduction.training.progress import progress_bar
-from query_reduction.training.run import Place, Run
-from query_reduction.training.setup import Setup, continued, setups
-from query_reduction.training.several import choose_run, owned, runs_of
+from query_reduction.training.run import Run
+from query_reduction.training.setup import Setup, continued, own_setup
 
-__all__ = ["Epoch", "train", "tried_setups"]
+__all__ = ["Epoch", "setup_for", "train"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ def train(
     ``stories`` is held out for them. If ``test`` stories are given, the model's card records its error on them;
     nothing is ever chosen on the test. ``recipe`` is a family of settings (``original``, ``paper``, ``adam``,
     ``best``); single settings are changed by name (``max_epochs=60``, ``dimension=100``). Without ``network`` the
-    recipe determines which are tried: 2r, except for ``best``. With ``start_from``, a model or where one is, training
+    recipe's own is trained: 2r, except for ``best``. With ``start_from``, a model or where one is, training
     goes on from its weights; its network and how it reads stories stay, new words and answers are added.
     ``knowledge`` are the rows of a dialog's knowledge base. With ``folder`` the model, its result and its learning
     curves are also saved there.
@@ -69,44 +69,42 @@ def train(
         raise InputError("stories: a list of stories is needed, not a path; use read(path)")
     parts = _parts(kind, list(stories), list(dev), list(test), tuple(knowledge))
     changes = settings if restarts is None else {"restarts": restarts, **settings}
-    tried, start = tried_setups(network, recipe, parts, changes, start_from)
+    setup, start = setup_for(network, recipe, parts, changes, start_from)
     if threads is not None:
         use_threads(threads)
     place = Place(folder=Path(folder) if folder is not None else None)
-    with owned(place):
-        runs = []
-        for run in runs_of(parts, tried, place, start=start):
-            with progress_bar(run, shown=progress) as show:
+    with place.owned():
+        run = Run(parts, setup, place, start=start)
+        with progress_bar(run, shown=progress) as show:
 
-                def after_epoch(run: Run, show: Callable[[Run], None] = show) -> None:
-                    show(run)
-                    if on_epoch is not None:
-                        on_epoch(_epoch(run))
+            def after_epoch(run: Run) -> None:
+                show(run)
+                if on_epoch is not None:
+                    on_epoch(_epoch(run))
 
-                run.train(after_epoch)
-            runs.append(run)
-        model, _ = choose_run(runs, place)
-    return model_of(model)
+            run.train(after_epoch)
+        result = run.finish()
+    return model_of(run.model(run.best(), result.as_json()))
 
 
-def tried_setups(
+def setup_for(
     network: str | None,
     recipe: str,
     parts: Parts,
     changes: Mapping[str, Any],
     start_from: Model | str | Path | None = None,
-) -> tuple[list[Setup], SavedModel | None]:
+) -> tuple[Setup, SavedModel | None]:
     """What is to be trained on some parts, and the model to go on from, if any."""
     questions = question_count(parts.train)
     if start_from is None:
-        return setups(network, recipe, kind=parts.kind, questions=questions, changes=changes), None
+        return own_setup(network, recipe, kind=parts.kind, questions=questions, changes=changes), None
     if network is not None:
         raise InputError("network comes from the model that training goes on from; leave it out")
     start = (start_from if isinstance(start_from, Model) else load(start_from)).saved
     own = continued(
         start.config, start.task.options, recipe, kind=start.task.kind, questions=questions, changes=changes
     )
-    return [own], start
+    return own, start
 
 
 def _parts(

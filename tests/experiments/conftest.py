@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from query_reduction.data.babi import format_stories
-from query_reduction.experiments import plan as plans
+from query_reduction.experiments.catalogue import RECIPES
 from query_reduction.experiments.plan import Variation
 from query_reduction.experiments.probe import Fingerprint, _stories, fingerprint
 from query_reduction.experiments.records import Machine, Origin, Processor, Setting
@@ -90,7 +90,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             stories = [replace(story, task=str(task)) for story in _stories(first, last)]
             (folder / f"qa{task}_small_{part}.txt").write_text("".join(format_stories(stories)))
     quick = Variation("quick", changes={**QUICK_CHANGES, "max_epochs": 4})
-    monkeypatch.setitem(plans.RECIPES, "quick", quick)
+    monkeypatch.setitem(RECIPES, "quick", quick)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("QRN_DATA", "")
     return tmp_path

@@ -17,8 +17,9 @@ from query_reduction.networks.registry import resolve
 from query_reduction.tasks.protocol import Parts
 from query_reduction.tasks.sources import load_parts
 from query_reduction.tasks.stories import StoryOptions, StoryParts
+from query_reduction.training.place import STATE_FILE, Place
 from query_reduction.training.recipes import Recipe
-from query_reduction.training.run import STATE_FILE, Place, Run
+from query_reduction.training.run import Run
 from query_reduction.training.setup import Setup
 
 RECIPE = Recipe(restarts=3, max_epochs=12, evaluate_every=2, patience=4, keep="loss")

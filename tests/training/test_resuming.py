@@ -24,8 +24,9 @@ from query_reduction.tasks.sources import load_parts
 from query_reduction.tasks.stories import StoryOptions
 from query_reduction.training import state
 from query_reduction.training.checkpoint import save_tensors
+from query_reduction.training.place import STATE_FILE, Place
 from query_reduction.training.recipes import Recipe
-from query_reduction.training.run import STATE_FILE, Place, Run
+from query_reduction.training.run import Run
 from query_reduction.training.setup import Setup
 
 RECIPE = Recipe(restarts=2, max_epochs=4, evaluate_every=1, optimiser="adam", learning_rate=0.01)

@@ -13,7 +13,7 @@ from query_reduction.networks.qrn import QRNConfig
 from query_reduction.tasks.dialogs import DialogOptions
 from query_reduction.tasks.stories import StoryOptions
 from query_reduction.training.recipes import FAMILIES
-from query_reduction.training.setup import options_of, setup, setups
+from query_reduction.training.setup import options_of, own_setup, setup
 
 
 @pytest.mark.parametrize("name", ["2r", "1v", "3d5", "6r200", "gru", "lstm", "dnc"])
@@ -45,9 +45,9 @@ def test_wrong_names(name: str) -> None:
 def test_best_is_for_stories_and_knows_its_network() -> None:
     with pytest.raises(InputError, match="recipe best is for stories"):
         setup("2r", "best", kind="dialogs")
-    (tried,) = setups(None, "best", kind="stories", questions=1000)
+    tried = own_setup(None, "best", kind="stories", questions=1000)
     assert (tried.name, tried.recipe.copies, tried.recipe.split) == ("3rv100", 10, "story")
-    assert [each.name for each in setups(None, "original", kind="stories", questions=1000)] == ["2r"]
+    assert own_setup(None, "original", kind="stories", questions=1000).name == "2r"
 
 
 def test_a_family_changes_what_a_network_has() -> None:

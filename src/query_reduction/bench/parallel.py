@@ -13,12 +13,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from query_reduction.bench.records import CODE
 from query_reduction.bench.results import Race, Spread, Step, ratios
 from query_reduction.bench.step import LOOP, MATRIX, VARIANTS, measure_steps
 from query_reduction.bench.tables import Table, shown_ratio, to_markdown
 from query_reduction.bench.timing import FULL, QUICK
 from query_reduction.files import write_atomically
-from query_reduction.provenance import provenance
+from query_reduction.provenance import checkout_checksums, provenance
 
 __all__ = ["ParallelRow", "measure_speed", "parallel_rows", "parallel_table", "speed_markdown", "write_speed"]
 
@@ -85,7 +86,8 @@ def parallel_table(rows: list[ParallelRow]) -> Table:
 def measure_speed(variants: tuple[str, ...] = VARIANTS, *, quick: bool = False) -> dict[str, Any]:
     """The table of ``qrn reproduce speed``, as it is stored."""
     rows = list(parallel_rows(measure_steps(variants, QUICK if quick else FULL, lambda share: None)))
-    return {"table": "speed", "published": _PAPER, "rows": [asdict(row) for row in rows], **provenance()}
+    about = provenance() | {"code": checkout_checksums(CODE)}
+    return {"table": "speed", "published": _PAPER, "rows": [asdict(row) for row in rows], **about}
 
 
 def speed_markdown(speed: dict[str, Any]) -> str:

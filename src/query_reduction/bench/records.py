@@ -14,11 +14,29 @@ from query_reduction.bench.results import Build, Limits, LongStories, Recurrence
 from query_reduction.errors import InputError
 from query_reduction.files import write_atomically
 from query_reduction.native import library as native
-from query_reduction.provenance import provenance
+from query_reduction.provenance import checkout_checksums, provenance
 
-__all__ = ["PARTS", "Origin", "Package", "Part", "Record", "from_plain", "load_record", "origin_now", "write_record"]
+__all__ = [
+    "CODE",
+    "PARTS",
+    "Origin",
+    "Package",
+    "Part",
+    "Record",
+    "from_plain",
+    "load_record",
+    "origin_now",
+    "write_record",
+]
 
 _FORMAT = 2
+CODE = (
+    "kernels/*.[ch]*",
+    "src/query_reduction/bench/*.py",
+    "src/query_reduction/native/*.py",
+    "src/query_reduction/scan/*.py",
+)
+"""The code whose speed is measured."""
 _PACKAGES = ("torch", "numpy", "numba", "jax", "jaxlib", "torchlpc", "mambapy", "accelerated-scan")
 
 Part = Recurrence | Step | Scaling | Limits | LongStories | Build
@@ -42,6 +60,14 @@ class Package:
 
 
 @dataclass(frozen=True, slots=True)
+class Source:
+    """Files that the figures depend on, and their checksum."""
+
+    pattern: str
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
 class Origin:
     """Where figures come from."""
 
@@ -57,6 +83,8 @@ class Origin:
     load: float
     """The machine's load, averaged over the last minute before the part began."""
     packages: tuple[Package, ...]
+    code: tuple[Source, ...]
+    """Empty if the code was not run from a checkout."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +112,7 @@ def origin_now() -> Origin:
         native.variant() if native.available() else None,
         round(os.getloadavg()[0], 2),
         tuple(_installed()),
+        tuple(Source(*item) for item in checkout_checksums(CODE).items()),
     )
 
 

@@ -11,7 +11,8 @@ from query_reduction.explain.terminal import gate_table
 from query_reduction.model import StoryModel, model_of
 from query_reduction.native.threads import available_cores, use_threads
 from query_reduction.tasks.sources import load_parts
-from query_reduction.training.run import Place, Run
+from query_reduction.training.place import Place
+from query_reduction.training.run import Run
 from query_reduction.training.setup import setup
 
 __all__ = ["Demo"]

@@ -27,7 +27,7 @@ from query_reduction.experiments.sweeps import Origins, plan_table
 from query_reduction.experiments.tables import build_table
 from query_reduction.files import write_atomically
 from query_reduction.tasks.numbers import parse_tasks
-from query_reduction.training.run import STATE_FILE
+from query_reduction.training.place import STATE_FILE
 
 if TYPE_CHECKING:
     from query_reduction.experiments.ray_engine import RayEngine

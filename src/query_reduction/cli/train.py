@@ -13,7 +13,7 @@ from query_reduction.cli.output import console, notes, print_json
 from query_reduction.cli.scores import score_table
 from query_reduction.cli.settings import given, optional
 from query_reduction.errors import InputError
-from query_reduction.learning import tried_setups
+from query_reduction.learning import setup_for
 from query_reduction.native.threads import available_cores, use_threads
 from query_reduction.networks.registry import kinds
 from query_reduction.tasks.dialogs import DialogOptions
@@ -21,10 +21,10 @@ from query_reduction.tasks.sources import load_parts
 from query_reduction.tasks.stories import StoryOptions
 from query_reduction.training.checkpoint import MODEL_FILE, save_model
 from query_reduction.training.data_parallel import Share, process_group
+from query_reduction.training.place import Place, is_finished, is_unfinished
 from query_reduction.training.recipes import FAMILIES, Recipe
 from query_reduction.training.results import RunResult
-from query_reduction.training.run import Place, Run, is_finished, is_unfinished
-from query_reduction.training.several import choose_run, owned, runs_of
+from query_reduction.training.run import Run
 
 __all__ = ["Train"]
 
@@ -91,37 +91,34 @@ class Train:
         use_threads(self.threads or max(1, available_cores() // share.of))
         changes = given(self.network_settings) | given(self.task_settings) | given(self.recipe_settings)
         parts = load_parts(self.data, self.task, questions=self.questions, seed=changes.get("seed", 0))
-        tried, start = tried_setups(self.network, self.recipe, parts, changes, self.from_model)
-        folder = self._folder(parts.name, parts.kind, "-or-".join(chosen.name for chosen in tried))
+        setup, start = setup_for(self.network, self.recipe, parts, changes, self.from_model)
+        folder = self._folder(parts.name, parts.kind, setup.name)
         about = f"{self.data} task {self.task}" if self.task else self.data
         source = {"source": self.data} | ({"task": self.task} if self.task else {})
         place = Place(folder, self.save_every, self.tensorboard, about, source, share)
-        with owned(place):
+        with place.owned():
             self._check_unused(folder)  # again: another training may just have ended
-            runs = []
-            for run in runs_of(parts, tried, place, start=start):
-                runs.append(run)
-                if not self._train_one(run, folder, described=len(runs) > 1):
-                    return 130
+            run = Run(parts, setup, place, start=start)
+            if not self._to_the_end(run, folder):
+                return 130
             if not share.first:
                 return 0
-            _, result = choose_run(runs, place)
+            result = run.finish()
         if self.json:
             print_json(result.as_json() | {"folder": str(folder)})
         else:
             report(result, folder, parts.kind)
         return 0
 
-    def _train_one(self, run: Run, folder: Path, *, described: bool) -> bool:
-        """Train one network to its end; False if it was interrupted."""
+    def _to_the_end(self, run: Run, folder: Path) -> bool:
+        """Train; False if it was interrupted."""
         resumed = self.resume and run.resume()
         if not run.place.share.first:
             return run.train()
-        if not described:
-            for line in run.task.describe():
-                notes.print(line, markup=False, soft_wrap=True)
+        for line in run.task.describe():
+            notes.print(line, markup=False, soft_wrap=True)
         if resumed:
-            notes.print(f"resuming {run.place.folder} at epoch {run.trainer.epoch}", markup=False)
+            notes.print(f"resuming {folder} at epoch {run.trainer.epoch}", markup=False)
         if train_with_progress(run):
             return True
         if run.best().weights:

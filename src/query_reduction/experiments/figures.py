@@ -21,8 +21,10 @@ from query_reduction.explain import html, picture
 from query_reduction.explain.trace import Trace
 from query_reduction.files import write_atomically
 from query_reduction.model import DialogModel, Model, StoryModel, load
+from query_reduction.provenance import checkout_checksums, provenance
 from query_reduction.tasks.sources import load_parts
-from query_reduction.training.run import Place, Run, is_finished
+from query_reduction.training.place import Place, is_finished
+from query_reduction.training.run import Run
 
 __all__ = [
     "GATES",
@@ -108,9 +110,14 @@ def draw_figures(folder: Path) -> list[Figure]:
         )
         about = figure.name, figure.data, figure.task, figure.question, figure.answer
         figures.append(Figure(*about, trace.answer, len(trace.sentences), rows, figure.note, _network(model)))
-    write_atomically(folder / "figures.json", json.dumps(figures_json(figures), indent=1) + "\n")
+    content = figures_json(figures) | provenance() | {"code": checkout_checksums(_CODE)}
+    write_atomically(folder / "figures.json", json.dumps(content, indent=1) + "\n")
     write_atomically(folder / "figures.md", figures_markdown(figures))
     return figures
+
+
+_CODE = ("kernels/*.[ch]*", "src/query_reduction/networks/qrn.py", "src/query_reduction/experiments/figures.py")
+"""What the gates depend on."""
 
 
 def figures_json(figures: Sequence[Figure]) -> dict[str, Any]:

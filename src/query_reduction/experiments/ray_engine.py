@@ -20,7 +20,7 @@ from query_reduction.experiments.trials import MESSAGE_EVERY, Ended, Message, Tr
 from query_reduction.files import write_atomically
 from query_reduction.native.threads import use_threads
 from query_reduction.tasks.protocol import Parts
-from query_reduction.training.run import STATE_FILE
+from query_reduction.training.place import STATE_FILE
 
 __all__ = ["RayEngine"]
 

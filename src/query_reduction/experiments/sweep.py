@@ -22,7 +22,7 @@ from query_reduction.experiments.store import Record, ResultStore
 from query_reduction.experiments.trials import Done, Message, Progress, Trial
 from query_reduction.files import locked, write_atomically
 from query_reduction.tasks.protocol import Parts
-from query_reduction.training.run import STATE_FILE
+from query_reduction.training.place import STATE_FILE
 
 __all__ = ["Engine", "Job", "Sweep", "only_sweep", "plan"]
 

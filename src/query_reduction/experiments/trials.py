@@ -19,8 +19,9 @@ from query_reduction.experiments.probe import Fingerprint, fingerprint, uses_nat
 from query_reduction.experiments.records import Processor, Setting
 from query_reduction.native import library
 from query_reduction.tasks.protocol import Parts
+from query_reduction.training.place import Place
 from query_reduction.training.results import RestartResult
-from query_reduction.training.run import Place, Run
+from query_reduction.training.run import Run
 
 __all__ = ["MESSAGE_EVERY", "Done", "Ended", "Message", "Progress", "Trial", "report_trial", "run_trial"]
 

@@ -83,9 +83,8 @@ class Family:
     """Changes to the recipe, given the number of training questions of ``stories`` or ``dialogs``."""
     network: Mapping[str, Any] = field(default_factory=dict)
     task: Mapping[str, Any] = field(default_factory=dict)
-    networks: Mapping[str, Mapping[str, Any]] = field(default_factory=lambda: {"2r": {}})
-    """The networks to try if none is named, each with its changes to the recipe; the best on the development
-    questions is chosen."""
+    default_network: str = "2r"
+    """The network to train if none is named."""
 
     def for_data(self, questions: int, kind: str) -> Recipe:
         """The recipe for this many training questions of ``stories`` or ``dialogs``."""
@@ -165,7 +164,7 @@ FAMILIES: dict[str, Family] = {
             _best,
             {"init": "following", "forget_bias": 2.5},
             {"symmetries": True, "writing": "any"},
-            {"3rv100": {}},
+            "3rv100",
         ),
     )
 }

@@ -6,10 +6,9 @@ import json
 import math
 import random
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import asdict, dataclass, field
-from pathlib import Path
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -28,44 +27,14 @@ from query_reduction.tasks.protocol import Parts, Scores, Task, test
 from query_reduction.tasks.sources import question_count
 from query_reduction.training.checkpoint import MODEL_FILE, SavedModel, fingerprint, save_model
 from query_reduction.training.curves import CurveWriter
-from query_reduction.training.data_parallel import Share
+from query_reduction.training.place import RESULT_FILE, STATE_FILE, Place
 from query_reduction.training.recipes import Recipe
 from query_reduction.training.restarts import RestartTrainer
 from query_reduction.training.results import RestartResult, RunResult, choose
 from query_reduction.training.setup import Setup
 from query_reduction.training.state import Restart
 
-__all__ = ["RESULT_FILE", "STATE_FILE", "Place", "Run", "is_finished", "is_unfinished"]
-
-RESULT_FILE = "result.json"
-STATE_FILE = "state.safetensors"
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where a run is stored, and this process's share of it."""
-
-    folder: Path | None = None
-    """The folder for model, result, curves and the state for resuming; None stores nothing."""
-    save_every: float = 5.0
-    """Seconds between two saves of the state for resuming."""
-    tensorboard: Path | None = None
-    about: str = ""
-    """What the run is called in its result."""
-    source: Mapping[str, str] = field(default_factory=dict)
-    """The data and task as the user named them, so that the model can be tested on the same again."""
-    share: Share = field(default_factory=Share)
-    """The part of every batch this process computes; only the first process writes files."""
-
-
-def is_finished(folder: Path) -> bool:
-    """Whether a folder holds a finished run."""
-    return (folder / RESULT_FILE).exists()
-
-
-def is_unfinished(folder: Path) -> bool:
-    """Whether a folder holds a run that can be resumed."""
-    return any(folder.glob(f"**/{STATE_FILE}")) and not is_finished(folder)
+__all__ = ["Run"]
 
 
 class Run:
@@ -78,19 +47,15 @@ class Run:
         place: Place | None = None,
         restarts: Sequence[int] | None = None,
         *,
-        task: Task | None = None,
         start: SavedModel | None = None,
     ) -> None:
-        """``task`` is one that another run has already learned from the same parts with the same options.
-
-        ``start`` is a model whose weights the training begins with; new words and answers are added to its own.
-        """
+        """``start`` is a model whose weights the training begins with; new words and answers are added to its own."""
         self.parts = parts
         self.setup = setup
         self.place = place or Place()
         self.restart_numbers: Sequence[int] = restarts or range(setup.recipe.restarts)
         train_stories, dev_stories = _split(parts, setup.recipe)
-        self.task = _extended(start, parts) if start else task or parts.learn(setup.task, train_stories)
+        self.task = _extended(start, parts) if start else parts.learn(setup.task, train_stories)
         questions = self.task.encode(train_stories)
         dev_questions, train, dev = _hold_out(questions, dev_stories, self.task, setup.recipe, parts.name)
         rarity = torch.from_numpy(questions.rarity(train, self.task.vocabulary.size)).to(torch.get_default_dtype())

@@ -17,7 +17,7 @@ from query_reduction.tasks.dialogs import DialogOptions
 from query_reduction.tasks.stories import StoryOptions
 from query_reduction.training.recipes import Recipe, family
 
-__all__ = ["Setup", "continued", "options_of", "setup", "setups"]
+__all__ = ["Setup", "continued", "options_of", "own_setup", "setup"]
 
 _OPTIONS: dict[str, type] = {"stories": StoryOptions, "dialogs": DialogOptions}
 _SUFFIXES: dict[str, dict[str, Any]] = {"+": {"match": "original"}, "c": {"copying": True}}
@@ -67,7 +67,7 @@ def setup(
     parts: dict[str, Any] = {
         "network": resolve(name),
         "task": _OPTIONS[kind](),
-        "recipe": changed(chosen.for_data(questions, kind), chosen.networks.get(name, {})),
+        "recipe": chosen.for_data(questions, kind),
     }
     parts["network"] = changed(parts["network"], _known(parts["network"], chosen.network))
     parts["task"] = changed(parts["task"], _known(parts["task"], chosen.task) | _SUFFIXES.get(suffix, {}))
@@ -83,17 +83,16 @@ def setup(
     return Setup(**parts)
 
 
-def setups(
+def own_setup(
     network: str | None, recipe: str, *, kind: str, questions: int, changes: Mapping[str, Any] | None = None
-) -> list[Setup]:
-    """The same for every network to try: the named one or, without a name, those the recipe tries.
+) -> Setup:
+    """The same for people's own training: without a network's name the recipe's own, and stories written in any way.
 
-    This is for users' own training, so stories may be written in any way unless the options say otherwise; the
-    families themselves keep to what was published.
+    The families themselves keep to what was published.
     """
-    names = family(recipe).networks if network is None else (network,)
     wanted = {**_PEOPLE_WRITE.get(kind, {}), **(changes or {})}
-    return [setup(name, recipe, kind=kind, questions=questions, changes=wanted) for name in names]
+    name = family(recipe).default_network if network is None else network
+    return setup(name, recipe, kind=kind, questions=questions, changes=wanted)
 
 
 def continued(
