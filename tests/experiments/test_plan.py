@@ -41,9 +41,12 @@ def test_stored_results_are_those_of_the_plan(table: str, column: Column, recipe
 
 @pytest.mark.parametrize("table", EXPERIMENTS)
 def test_the_committed_markdown_is_what_the_store_gives(table: str) -> None:
-    assert (RESULTS / f"{table}.md").read_text(encoding="utf-8") == to_markdown(
-        build_table(STORE, EXPERIMENTS[table])
-    ), f"write it again with  qrn reproduce {table} --report-only"
+    built, path = build_table(STORE, EXPERIMENTS[table]), RESULTS / f"{table}.md"
+    if not any(column.measured for column in built.columns):
+        assert not path.exists()
+        pytest.skip("nothing is measured yet")
+    again = f"write it again with  qrn reproduce {table} --report-only"
+    assert path.read_text(encoding="utf-8") == to_markdown(built), again
 
 
 def test_other_formats_are_not_committed() -> None:
@@ -54,7 +57,10 @@ def test_other_formats_are_not_committed() -> None:
 def test_the_paper_s_columns_hold_questions_out_as_the_original_does_and_all_others_whole_stories() -> None:
     for recipe in RECIPES.values():
         ours = recipe.family == "best" or recipe.name.startswith("rival")
-        assert recipe.setup("2r").recipe.split == ("story" if ours else "question"), recipe.name
+        network = "2rc" if "knowledge" in recipe.changes else "2r"
+        assert recipe.setup(network).recipe.split == ("story" if ours else "question"), recipe.name
+            "story" if ours else "question"
+        ), recipe.name
     for name in ("qa-1k", "qa-10k"):
         assert "held out question by question as in the original code" in to_markdown(
             build_table(STORE, EXPERIMENTS[name])

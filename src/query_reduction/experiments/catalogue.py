@@ -57,6 +57,8 @@ _RIVAL_RENAMED = Variation(
     "rival-renamed", changes={"split": "story", "symmetries": True, "writing": "any", "copies": 10}
 )
 
+_DIALOG_RIVAL = Variation("dialog-rival", kind="dialogs", changes={"split": "question"})
+
 RECIPES: dict[str, Variation] = {
     recipe.name: recipe
     for recipe in (
@@ -82,6 +84,7 @@ RECIPES: dict[str, Variation] = {
         _RIVAL,
         _RIVAL_10K,
         _RIVAL_RENAMED,
+        _DIALOG_RIVAL,
     )
 }
 """All recipes of the tables by name."""
@@ -124,6 +127,33 @@ _COPYING = (
     "the name of a slot"
 )
 _HALF = "the same, but of the names that training does not mention, the knowledge base tells the kind of only half"
+
+_DIALOG_COLUMNS = (
+    *(Column(each, (_DIALOG,), restarts=3, given=_CANDIDATES) for each in ("1r", "2r", "2r100", "2rv")),
+    Column("2r+", (_DIALOG,), restarts=3, given=_MATCH),
+    # Not in the paper: copying makes it possible to read and produce unseen names.
+    Column("2rc", (_DIALOG,), restarts=3, given=_COPYING),
+    Column("2rc", (_DIALOG_HALF,), restarts=3, label="2rc half", given=_HALF),
+)
+
+
+def _dialogs(
+    name: str, title: str, columns: tuple[Column, ...], measures: tuple[str, ...], *, systems: bool = False
+) -> Experiment:
+    return Experiment(
+        name,
+        title,
+        columns,
+        (*_DIALOG_TASKS, "6"),
+        "dialog",
+        "Restarts are chosen on the published development dialogs",
+        measures=measures,
+        rows={task: (task, f"{task}-OOV") for task in _DIALOG_TASKS},
+        averaged={"average": _DIALOG_TASKS, "average-OOV": tuple(f"{task}-OOV" for task in _DIALOG_TASKS)},
+        counts_failed=False,
+        systems=systems,
+    )
+
 
 EXPERIMENTS: dict[str, Experiment] = {
     experiment.name: experiment
@@ -223,23 +253,20 @@ EXPERIMENTS: dict[str, Experiment] = {
             _BY_QUESTION,
             generated=True,
         ),
-        Experiment(
-            "dialog",
-            "bAbI dialog tasks",
+        _dialogs("dialog", "bAbI dialog tasks", _DIALOG_COLUMNS, ("per slot", "exact match", "per dialog")),
+        _dialogs(
+            "compare-dialog",
+            "systems side by side on the bAbI dialog tasks",
             (
-                *(Column(each, (_DIALOG,), restarts=3, given=_CANDIDATES) for each in ("1r", "2r", "2r100", "2rv")),
-                Column("2r+", (_DIALOG,), restarts=3, given=_MATCH),
-                # Not in the paper: copying makes it possible to read and produce unseen names.
-                Column("2rc", (_DIALOG,), restarts=3, given=_COPYING),
-                Column("2rc", (_DIALOG_HALF,), restarts=3, label="2rc half", given=_HALF),
+                *(replace(each, stored="dialog") for each in _DIALOG_COLUMNS if each.name.startswith(("2r+", "2rc"))),
+                replace(_DIALOG_COLUMNS[1], stored="dialog"),
+                Column("memn2n", (_DIALOG_RIVAL,), restarts=3, published="dialog/N2N", given=_CANDIDATES),
+                Column("gmemn2n", (_DIALOG_RIVAL,), restarts=3, published="dialog/GMemN2N", given=_CANDIDATES),
+                Column("memn2n+", (_DIALOG_RIVAL,), restarts=3, published="dialog/N2N+", given=_MATCH),
+                Column("gmemn2n+", (_DIALOG_RIVAL,), restarts=3, published="dialog/GMemN2N+", given=_MATCH),
             ),
-            (*_DIALOG_TASKS, "6"),
-            "dialog",
-            "Restarts are chosen on the published development dialogs",
-            measures=("per slot", "exact match", "per dialog"),
-            rows={task: (task, f"{task}-OOV") for task in _DIALOG_TASKS},
-            averaged={"average": _DIALOG_TASKS, "average-OOV": tuple(f"{task}-OOV" for task in _DIALOG_TASKS)},
-            counts_failed=False,
+            ("exact match", "per slot", "per dialog"),
+            systems=True,
         ),
     )
 }
