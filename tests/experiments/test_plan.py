@@ -59,8 +59,6 @@ def test_the_paper_s_columns_hold_questions_out_as_the_original_does_and_all_oth
         ours = recipe.family == "best" or recipe.name.startswith("rival")
         network = "2rc" if "knowledge" in recipe.changes else "2r"
         assert recipe.setup(network).recipe.split == ("story" if ours else "question"), recipe.name
-            "story" if ours else "question"
-        ), recipe.name
     for name in ("qa-1k", "qa-10k"):
         assert "held out question by question as in the original code" in to_markdown(
             build_table(STORE, EXPERIMENTS[name])
