@@ -11,6 +11,7 @@ from query_reduction.experiments.catalogue import EXPERIMENTS, RECIPES
 from query_reduction.experiments.plan import Column
 from query_reduction.experiments.records import same_setup
 from query_reduction.experiments.report import to_markdown
+from query_reduction.experiments.report_scatter import to_scatter
 from query_reduction.experiments.store import ResultStore
 from query_reduction.experiments.tables import build_table
 from query_reduction.networks.registry import kinds
@@ -47,6 +48,8 @@ def test_the_committed_markdown_is_what_the_store_gives(table: str) -> None:
         pytest.skip("nothing is measured yet")
     again = f"write it again with  qrn reproduce {table} --report-only"
     assert path.read_text(encoding="utf-8") == to_markdown(built), again
+    if picture := to_scatter(built):
+        assert path.with_suffix(".svg").read_text(encoding="utf-8") == picture, again
 
 
 def test_other_formats_are_not_committed() -> None:

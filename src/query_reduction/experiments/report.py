@@ -8,6 +8,7 @@ from pathlib import Path
 
 from query_reduction.errors import InputError
 from query_reduction.experiments.cells import Cell, ColumnResult, Summary, Table
+from query_reduction.experiments.report_scatter import to_scatter
 from query_reduction.files import write_atomically
 
 __all__ = ["FORMATS", "Head", "Section", "legend", "remarks", "sections", "to_markdown", "write_reports"]
@@ -47,6 +48,9 @@ def write_reports(table: Table, folder: Path, formats: Sequence[str], name: str 
     paths = [folder / f"{name or table.name}.{one}" for one in formats]
     for path, one in zip(paths, formats, strict=True):
         write_atomically(path, render[one](table))
+    if "md" in formats and (picture := to_scatter(table)):
+        paths.append(folder / f"{name or table.name}.svg")
+        write_atomically(paths[-1], picture)
     return paths
 
 
@@ -136,6 +140,8 @@ def to_markdown(table: Table) -> str:
         lines.append("")
     lines.append(legend(table))
     lines += [f"\n{note}" for note in remarks(table)]
+    if to_scatter(table):
+        lines.append(f"\n![Error against training time]({table.name}.svg)")
     return "\n".join(lines) + "\n"
 
 
@@ -156,7 +162,7 @@ def legend(table: Table) -> str:
     return (
         f"Error in percent. Ours: the chosen restart (mean ± standard deviation over the restarts{of_recipe}, their "
         f"number).{tried}{so_far}{failed} {table.development}. Recipes, and restarts per cell and recipe, fixed in "
-        f"advance: {_recipes(columns)}{best}. Paper: {table.source}."
+        f"advance: {_recipes(columns)}{best}. Published: {table.source}."
     )
 
 
