@@ -1,0 +1,89 @@
+"""Error against training time, one dot per system: the picture of a table that compares systems."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from html import escape
+
+from query_reduction.experiments.cells import Table
+
+__all__ = ["to_scatter"]
+
+_WIDTH, _HEIGHT = 640, 400
+_LEFT, _RIGHT, _TOP, _BOTTOM = 60, 110, 20, 50
+_TICKS = (0.01, 0.1, 1, 10, 100, 1000, 10000)
+
+
+@dataclass(frozen=True, slots=True)
+class _Dot:
+    name: str
+    minutes: float
+    chosen: float
+    mean: float
+
+
+def to_scatter(table: Table) -> str | None:
+    """An SVG picture of the systems measured on all tasks; None if there are none, or the table is of another kind.
+
+    A filled dot is the average error of the chosen restarts, an open one the mean over all restarts.
+    """
+    dots = _dots(table) if table.systems else []
+    if not dots:
+        return None
+    times = [dot.minutes for dot in dots]
+    lowest, highest = math.log10(min(times)) - 0.2, math.log10(max(times)) + 0.2
+    top = 10 * math.ceil(max(max(dot.chosen, dot.mean) for dot in dots) / 10)
+
+    def x(minutes: float) -> float:
+        share = (math.log10(minutes) - lowest) / (highest - lowest)
+        return round(_LEFT + share * (_WIDTH - _LEFT - _RIGHT), 1)
+
+    def y(error: float) -> float:
+        return round(_TOP + (1 - error / top) * (_HEIGHT - _TOP - _BOTTOM), 1)
+
+    parts = [_grid(y(error), f"{error}") for error in range(0, top + 1, 10 if top <= 60 else 20)]
+    base = _HEIGHT - _BOTTOM
+    parts += [
+        f'<text x="{x(tick)}" y="{base + 18}" text-anchor="middle">{tick:g}</text>'
+        for tick in _TICKS
+        if lowest <= math.log10(tick) <= highest
+    ]
+    for dot in dots:
+        place = x(dot.minutes)
+        parts.append(
+            f'<line x1="{place}" x2="{place}" y1="{y(dot.chosen)}" y2="{y(dot.mean)}" stroke="#888"/>'
+            f'<circle cx="{place}" cy="{y(dot.mean)}" r="4" fill="#fff" stroke="#1f5fa8"/>'
+            f'<circle cx="{place}" cy="{y(dot.chosen)}" r="4.5" fill="#1f5fa8"/>'
+            f'<text x="{place + 9}" y="{y(dot.chosen) + 4}">{escape(dot.name)}</text>'
+        )
+    middle = (_LEFT + _WIDTH - _RIGHT) / 2
+    parts.append(
+        f'<text x="{middle}" y="{_HEIGHT - 10}" text-anchor="middle">'
+        "minutes of training per restart, all tasks, one core</text>"
+        f'<text transform="translate(16 {_HEIGHT / 2}) rotate(-90)" text-anchor="middle">average error, percent</text>'
+    )
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{escape(table.title)}: error against time" '
+        f'width="{_WIDTH}" height="{_HEIGHT}" viewBox="0 0 {_WIDTH} {_HEIGHT}" font-family="sans-serif" font-size="13">'
+        f'<rect width="100%" height="100%" fill="#fff"/>{"".join(parts)}</svg>\n'
+    )
+
+
+def _dots(table: Table) -> list[_Dot]:
+    found = []
+    for column in table.columns:
+        summary = column.summaries.get("average")
+        complete = summary is not None and summary.average is not None and summary.mean is not None
+        if column.measure == table.measures[0] and complete and column.seconds and not column.control:
+            assert summary is not None
+            minutes = column.seconds / 60 / column.restarts
+            found.append(_Dot(column.name, minutes, summary.average or 0.0, summary.mean or 0.0))
+    return found
+
+
+def _grid(height: float, label: str) -> str:
+    return (
+        f'<line x1="{_LEFT}" x2="{_WIDTH - _RIGHT}" y1="{height}" y2="{height}" stroke="#ddd"/>'
+        f'<text x="{_LEFT - 8}" y="{height + 4}" text-anchor="end">{label}</text>'
+    )
