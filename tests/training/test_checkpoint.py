@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -171,6 +172,20 @@ def test_a_task_without_end(model: SavedModel, path: Path, monkeypatch: pytest.M
     monkeypatch.setattr(checkpoint, "_LONGEST_TEXT", 1000)
     forge(path, model, {"task": checkpoint._squeeze(" " * 10_000)})
     assert "cut short or too long" in refusal(path)
+
+
+def test_a_file_cut_short_while_its_model_is_in_use(path: Path) -> None:
+    """A mapped file would end the process with a bus error."""
+    path.write_bytes(find_model("task1").read_bytes())
+    model = load_model(path)
+    path.write_bytes(b"")
+    assert all(bool(weight.isfinite().all()) for weight in model.weights.values())
+
+
+def test_what_is_no_file(tmp_path: Path) -> None:
+    assert "no plain file" in refusal(Path("/dev/zero"))
+    os.mkfifo(tmp_path / "pipe")
+    assert "no plain file" in refusal(tmp_path / "pipe")
 
 
 def test_full_disk_keeps_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -70,11 +70,27 @@ def _dispatch(given: list[str]) -> int:
     try:
         return _run(verb, given[len(verb.split()) :])
     except InputError as error:
-        print(f"qrn {verb}: {error}", file=sys.stderr)
-        return 1
+        return _failed(verb, str(error))
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        # A disk that is full, a folder that may not be written: whatever the operating system refuses.
+        where = f" {error.filename}:" if error.filename else ""
+        return _failed(verb, f"{where} {error.strerror or error}".strip())
+    except UnicodeEncodeError:
+        return _failed(verb, "a text holds half a character (a lone surrogate), which cannot be written")
+    except MemoryError as error:
+        return _failed(verb, str(error) or "not enough memory")
     except KeyboardInterrupt:
         print(f"qrn {verb}: interrupted", file=sys.stderr)
         return 130
+
+
+def _failed(verb: str, message: str) -> int:
+    from query_reduction.cli.output import shown
+
+    print(f"qrn {verb}: {shown(message)}", file=sys.stderr)
+    return 1
 
 
 def _run(verb: str, arguments: list[str]) -> int:

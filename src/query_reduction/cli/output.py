@@ -1,18 +1,38 @@
-"""What verbs print: results on standard output, progress and notes on standard error."""
+"""What verbs print: results on standard output, progress and notes on standard error.
+
+Stories and file names are printed as they are, except for characters that would control the terminal instead of being
+shown: escape sequences, other control characters, and marks that turn the direction of text.
+"""
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable
 from typing import Any
 
 from rich.console import Console
+from rich.segment import Segment
 
-__all__ = ["console", "notes", "print_json", "print_reading"]
+__all__ = ["console", "notes", "print_json", "print_reading", "shown"]
+
+# Halves of characters (lone surrogates) cannot be printed at all.
+_HIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+def shown(text: str) -> str:
+    """A text with a question mark in a diamond for each character that would not be shown."""
+    return _HIDDEN.sub("\ufffd", text)
 
 
 class _Output(Console):
-    """Standard output."""
+    """A console that shows what it is given and is not controlled by it."""
+
+    def _render_buffer(self, buffer: Iterable[Segment]) -> str:
+        # The one place all text passes on its way out, still apart from rich's own sequences.
+        return super()._render_buffer(
+            segment if segment.control else Segment(shown(segment.text), segment.style) for segment in buffer
+        )
 
     def on_broken_pipe(self) -> None:
         """Let ``main`` handle it, as for other output; rich would exit with an error."""
@@ -20,12 +40,13 @@ class _Output(Console):
 
 
 console = _Output(highlight=False)
-notes = Console(stderr=True, highlight=False)
+notes = _Output(stderr=True, highlight=False)
 
 
 def print_json(value: Any) -> None:
     """One JSON object on one line of standard output."""
-    print(json.dumps(value, ensure_ascii=False, allow_nan=False))
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    print(_HIDDEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
 
 
 def print_reading(lines: Iterable[str]) -> None:

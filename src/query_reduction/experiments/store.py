@@ -270,6 +270,7 @@ def _read(path: Path) -> _File:
             number += 1
             file.read_line(json.loads(line))
         file.check()
+        file.settings()
         return file
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise InputError(f"{path}, line {number}: not readable as results ({error}); restore or remove it") from error

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import SafetensorError, safe_open
-from safetensors.torch import save
+from safetensors import SafetensorError
+from safetensors.torch import load, save
 from torch import Tensor
 
 from query_reduction.data.vocabulary import Vocabulary
@@ -34,6 +34,7 @@ __all__ = ["MODEL_FILE", "SavedModel", "fingerprint", "load_model", "load_tensor
 MODEL_FILE = "model.safetensors"
 _FORMAT = "query-reduction model 2"
 _LONGEST_TEXT = 200_000_000
+_LARGEST_FILE = 8_000_000_000
 _LARGEST_WEIGHT = 1e6
 _READ_TASK: dict[str, Callable[[Mapping[str, Any], Vocabulary], Task]] = {
     "stories": StoryTask.from_json,
@@ -66,13 +67,17 @@ def save_tensors(path: Path, kind: str, tensors: Mapping[str, Tensor], metadata:
 
 def load_tensors(path: Path, kind: str) -> tuple[dict[str, Tensor], dict[str, str]]:
     """Read a file written by ``save_tensors``; a damaged one, or one of another kind, is an error."""
+    if not path.exists():
+        raise InputError(f"{path}: no such file")
     try:
-        with safe_open(path, framework="pt") as file:
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-            metadata: dict[str, str] = file.metadata() or {}
-    except FileNotFoundError as error:
-        raise InputError(f"{path}: no such file") from error
-    except (SafetensorError, OSError, ValueError, TypeError, RuntimeError) as error:
+        if not path.is_file() or path.stat().st_size > _LARGEST_FILE:
+            raise ValueError("no plain file, or too large")
+        # Read, not mapped: a file that is replaced in place while its model is in use must not change it, or worse.
+        data = path.read_bytes()
+        tensors = load(data)
+        header = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])
+        metadata: dict[str, str] = header.get("__metadata__", {})
+    except (SafetensorError, OSError, ValueError, TypeError, RuntimeError, KeyError, RecursionError) as error:
         about = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise InputError(f"{path}: damaged or not a safetensors file ({about})") from error
     found = metadata.get("format")

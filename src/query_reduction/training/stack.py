@@ -20,6 +20,10 @@ from query_reduction.training.recipes import Recipe
 
 __all__ = ["ParameterStack"]
 
+_LANES = 64
+"""Buffers are filled up to a multiple of this: PyTorch's optimisers round the last numbers, which do not fill a vector
+of the processor, differently from the others, and which ones these are must not depend on the number of restarts."""
+
 
 class _Run(NamedTuple):
     """Parameters that are updated together."""
@@ -40,6 +44,8 @@ class ParameterStack:
         self._names = [name for name, _ in network.named_parameters()]
         self._recipe = recipe
         self._optimiser = build_optimiser(recipe)
+        self._uses = self._uses_of_parameters()
+        self._alike = [list(run) for _, run in groupby(range(len(self._uses)), key=self._uses.__getitem__)]
         values = [parameter.detach() for parameter in network.parameters()]
         memory = {
             kind: [torch.full_like(value, start) for value in values] for kind, start in self._optimiser.memory.items()
@@ -49,8 +55,8 @@ class ParameterStack:
     def _adopt(self, values: Sequence[Tensor], memory: Mapping[str, Sequence[Tensor]], steps: float) -> None:
         """Lay the parameters out in fresh buffers and point the network at them."""
         self._shapes = [value.shape for value in values]
-        self._values = _flat(values)
-        self._memory = {kind: _flat(remembered) for kind, remembered in memory.items()}
+        self._values = self._flat(values)
+        self._memory = {kind: self._flat(remembered) for kind, remembered in memory.items()}
         self._gradients = torch.zeros_like(self._values)
         self._runs = self._runs_of_like_decay(steps)
         views = zip(self._names, self._views(self._values), self._views(self._gradients), strict=True)
@@ -60,31 +66,48 @@ class ParameterStack:
             module, _, own_name = name.rpartition(".")
             setattr(self._network.get_submodule(module), own_name, parameter)
 
-    def _runs_of_like_decay(self, steps: float) -> list[_Run]:
-        """Neighbours in the buffers with the same weight decay are updated in one go."""
+    def _uses_of_parameters(self) -> list[int]:
+        """How often weight decay counts each parameter."""
         declared = dict(self._network.decay_uses())
         uses = [declared[name] for name in self._names]
-        if self._recipe.l2_counting == "once":
-            uses = [min(own, 1) for own in uses]
-        alike = [list(run) for _, run in groupby(range(len(uses)), key=uses.__getitem__)]
-        sizes = [sum(self._shapes[number].numel() for number in run) for run in alike]
+        return [min(own, 1) for own in uses] if self._recipe.l2_counting == "once" else uses
+
+    def _runs_of_like_decay(self, steps: float) -> list[_Run]:
+        """Neighbours in the buffers with the same weight decay are updated in one go."""
+        sizes = [_filled_up(sum(self._shapes[number].numel() for number in run)) for run in self._alike]
         values, gradients = self._values.split(sizes), self._gradients.split(sizes)
         memory = {kind: remembered.split(sizes) for kind, remembered in self._memory.items()}
         return [
             _Run(
-                self._recipe.l2 * uses[run[0]],
+                self._recipe.l2 * self._uses[run[0]],
                 values[number],
                 gradients[number],
                 {kind: pieces[number] for kind, pieces in memory.items()},
                 # PyTorch's fused optimisers count steps in single precision.
                 torch.tensor(float(steps), dtype=torch.float32),
             )
-            for number, run in enumerate(alike)
+            for number, run in enumerate(self._alike)
         ]
 
+    def _flat(self, pieces: Sequence[Tensor]) -> Tensor:
+        """One buffer: the parameters of each run of like decay, filled up with zeros."""
+        parts: list[Tensor] = []
+        for run in self._alike:
+            own = [pieces[number].reshape(-1) for number in run]
+            size = sum(piece.numel() for piece in own)
+            parts += [*own, own[0].new_zeros(_filled_up(size) - size)]
+        return torch.cat(parts)
+
     def _views(self, flat: Tensor) -> list[Tensor]:
-        pieces = flat.split([shape.numel() for shape in self._shapes])
-        return [piece.view(shape) for piece, shape in zip(pieces, self._shapes, strict=True)]
+        views: list[Tensor] = []
+        start = 0
+        for run in self._alike:
+            for number in run:
+                shape = self._shapes[number]
+                views.append(flat[start : start + shape.numel()].view(shape))
+                start += shape.numel()
+            start = _filled_up(start)
+        return views
 
     def zero_gradients(self) -> None:
         """Clear the gradients of the last step; autograd adds the next ones in place."""
@@ -155,5 +178,5 @@ class ParameterStack:
         self._adopt(named("value"), {kind: named(kind) for kind in self._memory}, float(state["steps"]))
 
 
-def _flat(pieces: Sequence[Tensor]) -> Tensor:
-    return torch.cat([piece.reshape(-1) for piece in pieces])
+def _filled_up(size: int) -> int:
+    return -(-size // _LANES) * _LANES

@@ -116,7 +116,7 @@ class _Table:
         self.source = source
         try:
             self.sections = tomllib.loads(text)
-        except tomllib.TOMLDecodeError as error:
+        except (ValueError, RecursionError) as error:  # also a number of thousands of digits, and too deep a nesting
             raise InputError(f"{source}: not valid TOML: {error}") from None
 
     def words(self) -> Words:

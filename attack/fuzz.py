@@ -1,0 +1,91 @@
+"""Fuzzing: no input crashes, hangs, shows a traceback or takes much memory.
+
+Each target runs in a process of its own, ``python -m attack.fuzz TARGET SEED TRIES``, which prints what it found.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import resource
+import signal
+import subprocess
+import sys
+import time
+import traceback
+from types import FrameType
+from typing import Any
+
+from attack.fuzz_targets import TARGETS
+from attack.mutate import mutated
+from attack.record import Row
+from query_reduction.errors import InputError
+from query_reduction.native.threads import use_threads
+
+__all__ = ["run"]
+
+_MOST_SECONDS = 5.0
+_MOST_MB = 500.0
+_SHORT = 200
+"""A short run does one in so many tries."""
+
+
+def run(short: bool) -> list[Row]:
+    """Every target."""
+    rows = []
+    for name, (_, tries) in TARGETS.items():
+        count = tries // _SHORT if short else tries
+        command = [sys.executable, "-m", "attack.fuzz", name, str(random.randrange(2**32)), str(count)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            said = done.stderr.strip().splitlines()[-1:] or [""]
+            rows.append(Row(f"fuzz: {name}", count, f"died with {done.returncode}: {said[0][:200]}", "0", False))
+            continue
+        found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+        held = not found["tracebacks"] and found["slowest"] <= _MOST_SECONDS and found["growth_mb"] <= _MOST_MB
+        said_all = (
+            f"0 crashes, {found['tracebacks']} tracebacks, slowest {found['slowest']:.2f} s, "
+            f"memory +{found['growth_mb']:.0f} MB, {found['accepted']} accepted"
+            + (f"; first: {found['first']}" if found["first"] else "")
+        )
+        rows.append(Row(f"fuzz: {name}", count, said_all, "0, 0, ≤ 5 s, ≤ 500 MB", held))
+    return rows
+
+
+def _fuzz(name: str, seed: int, tries: int) -> dict[str, Any]:
+    use_threads(1)
+    target = TARGETS[name][0]()
+    chance = random.Random(seed)
+    accepted = tracebacks = 0
+    slowest, first = 0.0, ""
+
+    def too_slow(number: int, frame: FrameType | None) -> None:
+        raise TimeoutError("took too long")
+
+    signal.signal(signal.SIGALRM, too_slow)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    for number in range(tries):
+        data = mutated(target.seeds, chance) or b"\x00"
+        start = time.monotonic()
+        signal.setitimer(signal.ITIMER_REAL, 2 * _MOST_SECONDS)
+        try:
+            target.attempt(data)
+            accepted += 1
+        except InputError:
+            pass
+        except Exception as error:
+            tracebacks += 1
+            where = traceback.extract_tb(error.__traceback__)[-1]
+            first = first or f"{type(error).__name__} {str(error)[:80]} in {where.name} (seed {seed}, try {number})"
+            if tracebacks <= 3:
+                traceback.print_exc()
+                print(data[:300], file=sys.stderr)
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+        slowest = max(slowest, time.monotonic() - start)
+    growth = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
+    return {"accepted": accepted, "tracebacks": tracebacks, "slowest": slowest, "growth_mb": growth, "first": first}
+
+
+if __name__ == "__main__":
+    print(json.dumps(_fuzz(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))))
