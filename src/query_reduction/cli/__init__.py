@@ -23,6 +23,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "ask": ("ask:Ask", "ask a trained model about a story"),
     "predict": ("predict:Predict", "answer all questions of a file, into a file"),
     "explain": ("explain:Explain", "show how a model arrived at its answer: terminal, HTML, PNG, SVG, JSON"),
+    "export": ("export:Export", "write a model as a page of its own, as ONNX, or for the Hugging Face Hub"),
     "serve": ("serve:Serve", "a web page and JSON API for trained models"),
     "models": ("models:Models", "list the models that come with the package"),
     "reproduce": ("reproduce:Reproduce", "the paper's tables, published and measured side by side"),

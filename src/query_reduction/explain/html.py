@@ -12,7 +12,7 @@ from importlib.resources import files
 from query_reduction.explain.columns import GateColumn, gate_columns, word_columns
 from query_reduction.explain.trace import Ranked, Trace
 
-__all__ = ["fragment", "page"]
+__all__ = ["fragment", "page", "style"]
 
 _SHORT_STORY = 30
 """Stories up to this long are shown whole."""
@@ -32,10 +32,14 @@ def page(trace: Trace) -> str:
     )
 
 
+def style() -> str:
+    """The style sheet of everything in a ``qrn-trace``."""
+    return files(__package__).joinpath("trace.css").read_text(encoding="utf-8")
+
+
 def fragment(trace: Trace) -> str:
     """The trace as a section with its own style, for a page or a notebook cell."""
-    style = files(__package__).joinpath("trace.css").read_text(encoding="utf-8")
-    parts = [f'<style>{style}</style>\n<section class="qrn-trace">\n', _head(trace)]
+    parts = [f'<style>{style()}</style>\n<section class="qrn-trace">\n', _head(trace)]
     positions = range(len(trace.sentences))
     if len(trace.sentences) <= _SHORT_STORY:
         parts.append(_table(trace, positions, whole=True))

@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from query_reduction.errors import InputError
+from query_reduction.worlds import TASKS
 
-__all__ = ["FOLDER", "ReadyModel", "find_model", "ready_models", "size_limit"]
+__all__ = ["FOLDER", "ReadyModel", "find_model", "ready_models", "size_limit", "story_tasks"]
 
 FOLDER = Path(__file__).parent
 """Where they are."""
@@ -56,6 +57,12 @@ def find_model(name: str | Path) -> Path:
         return ready
     names = ", ".join(model.name for model in ready_models()) or "none"
     raise InputError(f"{name}: no such file or folder, and no ready model of that name (available: {names})")
+
+
+def story_tasks(card: Mapping[str, Any]) -> list[int]:
+    """The story tasks a model was tested on, by its card: those for which stories can be generated."""
+    tested = card.get("test_errors", {}).get("answer", {})
+    return [int(task) for task in tested if str(task).isdecimal() and int(task) in TASKS]
 
 
 def _card(path: Path) -> dict[str, Any]:

@@ -20,9 +20,10 @@ from query_reduction import worlds
 from query_reduction._version import __version__
 from query_reduction.errors import InputError
 from query_reduction.model import DialogModel, StoryModel
+from query_reduction.ready import story_tasks
 from query_reduction.serve import messages
 from query_reduction.serve.batching import Batcher, BusyError
-from query_reduction.serve.catalog import describe, story_tasks
+from query_reduction.serve.catalog import describe
 from query_reduction.serve.conversation import Partner
 from query_reduction.serve.guard import Guard, error_body
 from query_reduction.serve.limits import Limits

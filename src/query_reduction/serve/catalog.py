@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from query_reduction.errors import InputError
 from query_reduction.model import DialogModel, StoryModel, load
-from query_reduction.ready import find_model, ready_models
+from query_reduction.ready import find_model, ready_models, story_tasks
 from query_reduction.training.checkpoint import MODEL_FILE
 from query_reduction.worlds import TASKS
 
-__all__ = ["describe", "load_models", "story_tasks"]
+__all__ = ["describe", "load_models"]
 
 
 def load_models(names: Sequence[str]) -> dict[str, StoryModel | DialogModel]:
@@ -59,9 +59,3 @@ def describe(name: str, model: StoryModel | DialogModel) -> dict[str, Any]:
         "decodes_questions": isinstance(model, StoryModel) and model.decodes_questions,
         "card": dict(card),
     }
-
-
-def story_tasks(card: Mapping[str, Any]) -> list[int]:
-    """The story tasks a model was tested on, by its card: those for which stories can be generated."""
-    tested = card.get("test_errors", {}).get("answer", {})
-    return [int(task) for task in tested if str(task).isdecimal() and int(task) in TASKS]

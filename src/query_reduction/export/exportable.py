@@ -1,0 +1,39 @@
+"""Which models can be exported as computations of their own, and their parameters."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from query_reduction.data.vocabulary import NO_WORD
+from query_reduction.errors import InputError
+from query_reduction.model import DialogModel, StoryModel
+from query_reduction.networks.qrn import QRNConfig
+
+__all__ = ["Weights", "network_of", "weights_of"]
+
+Weights = dict[str, NDArray[np.float32]]
+
+
+def network_of(model: StoryModel | DialogModel, what: str) -> tuple[StoryModel, QRNConfig]:
+    """The model and its settings if it is a Query-Reduction Network that reads stories; otherwise an error says so."""
+    if isinstance(model, DialogModel) or not isinstance(model.saved.config, QRNConfig):
+        kind = "dialogs" if isinstance(model, DialogModel) else "stories"
+        raise InputError(
+            f"{what} can be made of Query-Reduction Networks that read stories; this is {model.network_name} for {kind}"
+            " (a folder, for the Hugging Face Hub, can be made of any model)"
+        )
+    return model, model.saved.config
+
+
+def weights_of(model: StoryModel) -> Weights:
+    """The weights that answers are computed from, without the restart dimension, and without what decodes queries."""
+    weights = {
+        name: weight[0].float().numpy()
+        for name, weight in model.saved.weights.items()
+        if not name.startswith("decoder_")
+    }
+    # Nothing is read where there is no word.
+    weights["embedding"] = weights["embedding"].copy()
+    weights["embedding"][NO_WORD] = 0
+    return weights

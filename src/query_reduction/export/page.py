@@ -1,0 +1,68 @@
+"""A model as one HTML file that answers and shows its gates in any browser, without a server.
+
+The scripts of ``page/`` compute in plain JavaScript what ``tasks.reading`` and ``networks.qrn`` do; the tests compare
+them in a real browser.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from html import escape
+from importlib.resources import files
+from string import Template
+from typing import Any
+
+from query_reduction._version import __version__
+from query_reduction.explain.html import style
+from query_reduction.export.exportable import network_of, weights_of
+from query_reduction.model import DialogModel, StoryModel
+
+__all__ = ["page_of"]
+
+_SCRIPTS = ("sentences", "vocabulary", "names", "reading", "network", "answer", "view")
+
+
+def page_of(model: StoryModel | DialogModel, title: str, sentences: Sequence[str], question: str) -> str:
+    """The page of a model, which opens with this story and question."""
+    values = _values(*network_of(model, "a page")) | {"example": {"sentences": list(sentences), "question": question}}
+    script = "\n".join(["'use strict';", "(() => {", *(_file(f"{name}.js") for name in _SCRIPTS), "})();"])
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    return Template(_file("page.html")).substitute(
+        title=escape(title),
+        about=escape(f"Network {model.network_name}, exported by query-reduction {__version__}."),
+        style=style() + _file("page.css"),
+        script_hash=f"sha256-{digest}",
+        script=script,
+        # Nothing in the data can end the element it is in.
+        model=json.dumps(values, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c"),
+    )
+
+
+def _values(model: StoryModel, config: Any) -> dict[str, Any]:
+    task = model.task
+    symmetries = None
+    if task.symmetries is not None:
+        found = task.symmetries.as_json()
+        names = ("kinds", "phrases", "columns", "contexts", "written")
+        symmetries = {name: found[name] for name in names} | {
+            "all_kinds": [list(one) for one in task.symmetries.columns]
+        }
+    return {
+        "network": asdict(config),
+        "vocabulary": asdict(task.vocabulary),
+        "memory": task.options.memory,
+        "unseen_share": task.unseen_share,
+        "symmetries": symmetries,
+        "weights": {
+            name: base64.b64encode(weight.astype("<f4").tobytes()).decode()
+            for name, weight in weights_of(model).items()
+        },
+    }
+
+
+def _file(name: str) -> str:
+    return files(__package__).joinpath("page", name).read_text(encoding="utf-8")

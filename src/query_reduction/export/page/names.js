@@ -1,0 +1,135 @@
+// Names never heard, read as known names of their kind, as query_reduction.symmetry.unknown does it.
+const OTHER = "@?";
+const GAP = "@_";
+const plainUnit = (unit) => unit.split("#")[0];
+
+class Units {
+  constructor(phrases, columns) {
+    this.longestFirst = [...phrases].sort((one, other) => other.length - one.length);
+    this.columns = new Map(Object.entries(columns).map(([unit, places]) => [
+      unit, new Map(places.map(([kind, left, right, column]) => [`${kind}\0${left}\0${right}`, column]))]));
+  }
+
+  lengths(words) {
+    const lengths = [];
+    for (let start = 0; start < words.length; start += lengths.at(-1)) {
+      const phrase = this.longestFirst.find((one) => one.every((word, n) => word === words[start + n]));
+      lengths.push(phrase ? phrase.length : 1);
+    }
+    return lengths;
+  }
+
+  ofText(text, kind) {
+    const words = splitWords(text, "words").map((word) => word.toLowerCase());
+    let start = 0;
+    const units = this.lengths(words).map((length) => words.slice(start, start += length).join(" "));
+    return units.map((unit, place) => {
+      const places = this.columns.get(unit);
+      const column = places?.get(`${kind}\0${units[place - 1] ?? ""}\0${units[place + 1] ?? ""}`) ?? 0;
+      return column ? `${unit}#${column + 1}` : unit;
+    });
+  }
+}
+
+class NameReader {
+  constructor(found, words) {
+    this.kinds = found.kinds;
+    this.written = new Map(Object.entries(found.written));
+    this.units = new Units(found.phrases.map((phrase) => phrase.split(" ")), found.columns);
+    this.known = new Set(words.filter((word) => !word.includes(" ")).flatMap((word) => splitWords(word.toLowerCase(), "words")));
+    this.kindOf = new Map(found.all_kinds.flatMap((kind, number) => kind.map((unit) => [unit, number])));
+    this.contexts = new Map();
+    for (const [context, kinds] of Object.entries(found.contexts)) {
+      const parts = context.split(" ");
+      this.contexts.set(parts.length, [...(this.contexts.get(parts.length) ?? []), [parts, kinds]]);
+    }
+  }
+
+  read(sentences, question) {
+    const texts = [...sentences.map((text) => this.apart(text, "sentence")), this.apart(question, "question")];
+    const fitting = new Map();
+    const written = new Map();
+    const used = new Set();
+    for (const { text, units, runs } of [...texts].reverse()) {
+      units.forEach((unit) => used.add(unit));
+      for (const run of [...runs].reverse()) {
+        written.set(run.name, text.slice(run.start, run.end));
+        const fits = fitting.get(run.name) ?? null;
+        fitting.set(run.name, run.kinds.size === 0 ? fits : fits === null ? run.kinds
+          : new Set([...fits].filter((kind) => run.kinds.has(kind))));
+      }
+    }
+    const chosen = new Map();
+    const crowded = [];
+    for (const [name, fits] of fitting) {
+      const [kind] = fits ?? [];
+      if (fits === null || fits.size !== 1 || kind >= this.kinds.length) continue;
+      const free = this.kinds[kind].find((unit) => !used.has(unit));
+      if (free === undefined) crowded.push(name);
+      else {
+        chosen.set(name, free);
+        used.add(free);
+      }
+    }
+    const replaced = texts.map((one) => replaceRuns(one, chosen));
+    const names = new Map([...chosen].reverse().map(([name, unit]) => [plainUnit(unit), written.get(name)]));
+    return { sentences: replaced.slice(0, -1), question: replaced.at(-1), names, crowded };
+  }
+
+  apart(given, kind) {
+    const text = compose(given);
+    const runs = this.unknownRuns(text);
+    const units = [];
+    const places = [];
+    let done = 0;
+    for (const run of runs) {
+      units.push(...this.units.ofText(text.slice(done, run.start), kind));
+      places.push(units.length);
+      units.push(OTHER);
+      done = run.end;
+    }
+    units.push(...this.units.ofText(text.slice(done), kind));
+    const pattern = [`@${kind}`, ...units.map((unit) => (this.kindOf.has(unit) ? `@${this.kindOf.get(unit)}` : unit))];
+    runs.forEach((run, number) => {
+      const place = places[number] + 1;
+      run.kinds = this.fitting([...pattern.slice(0, place), GAP, ...pattern.slice(place + 1)]);
+    });
+    return { text, units, runs };
+  }
+
+  unknownRuns(text) {
+    const matches = [...text.matchAll(PLAIN_WORDS)];
+    const words = matches.map((match) => match[0].toLowerCase());
+    const runs = [];
+    let lastKnown = true;
+    let start = 0;
+    for (const length of this.units.lengths(words)) {
+      const [word, match] = [words[start], matches[start]];
+      const known = length > 1 || this.known.has(word);
+      const end = match.index + match[0].length;
+      if (!known && lastKnown) runs.push({ name: word, start: match.index, end });
+      else if (!known) Object.assign(runs.at(-1), { name: `${runs.at(-1).name} ${word}`, end });
+      lastKnown = known;
+      start += length;
+    }
+    return runs;
+  }
+
+  fitting(pattern) {
+    const words = pattern.join(" ").split(" ");
+    const fits = (context) => context.every((theirs, n) => words[n] === theirs || (words[n] === OTHER && /^@\d+$/.test(theirs)));
+    return new Set((this.contexts.get(words.length) ?? []).filter(([context]) => fits(context)).flatMap(([, kinds]) => kinds));
+  }
+}
+
+function replaceRuns({ text, runs }, chosen) {
+  let replaced = "";
+  let done = 0;
+  for (const run of runs.filter(({ name }) => chosen.has(name))) {
+    const [first, ...rest] = plainUnit(chosen.get(run.name));
+    const capital = isUpper(text.slice(run.start));
+    replaced += text.slice(done, run.start) + (capital ? first.toUpperCase() : first) + rest.join("");
+    done = run.end;
+  }
+  return replaced + text.slice(done);
+}

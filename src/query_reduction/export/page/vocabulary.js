@@ -1,0 +1,75 @@
+// Words and answers as numbers, as query_reduction.data.vocabulary does it.
+const UNKNOWN = 1;
+const FIRST = 2;
+const INNER = `(?:['\\-‐‑](?=${WORD})|(?<=\\p{Nd})[.,:](?=\\p{Nd}))`;
+const LETTER = "[\\p{L}\\p{N}_\\p{M}\\u200c\\u200d]";
+const SIGN = "[\\p{Sc}\\p{Sm}\\p{So}\\u{1f000}-\\u{1faff}%‰&@#§][\\p{M}\\u{1f3fb}-\\u{1f3ff}]*";
+const SIGNS = new RegExp(`${SIGN}(?:\\u200d${SIGN})*`, "gu");
+const PLAIN_WORDS = new RegExp(`${WORD}+`, "gu");
+const TEXT_WORDS = new RegExp(`${WORD}${LETTER}*(?:${INNER}${LETTER}+)*|${SIGNS.source}`, "gu");
+
+const compose = (text) => text.normalize("NFC");
+// Upper, then lower case is what Python's casefold gives, except for the dotless i.
+const foldLetter = (letter) => (letter === "ı" ? letter : letter.toUpperCase().toLowerCase());
+const fold = (word) => compose([...word].map(foldLetter).join(""));
+
+function splitWords(text, tokens) {
+  if (tokens === "words") return text.match(PLAIN_WORDS) ?? [];
+  return compose(text).replaceAll("’", "'").match(TEXT_WORDS) ?? [];
+}
+
+class Vocabulary {
+  constructor(known) {
+    Object.assign(this, known); // words, answers, longest_sentence, tokens, fold_case, phrases
+    const folded = (texts, first) => new Map(known.fold_case ? texts.map((text, n) => [fold(text), n + first]) : []);
+    this.numberOf = new Map(known.words.map((word, number) => [word, number + FIRST]));
+    this.numberOfFolded = folded(known.words, FIRST);
+    this.answerOf = new Map(known.answers.map((answer, number) => [answer, number]));
+    this.answerOfFolded = folded(known.answers, 0);
+    this.longestFirst = [...known.phrases].sort((one, other) => other.length - one.length);
+  }
+
+  number(word) {
+    return this.numberOf.get(word) ?? this.numberOfFolded.get(this.fold_case ? fold(word) : word) ?? UNKNOWN;
+  }
+
+  answerNumber(answer) {
+    const found = this.answerOf.get(answer) ?? this.answerOf.get(compose(answer));
+    return found ?? this.answerOfFolded.get(fold(compose(answer))) ?? -1;
+  }
+
+  joined(words) {
+    if (!this.phrases.length) return words;
+    const lower = words.map((word) => word.toLowerCase());
+    const found = [];
+    for (let start = 0; start < words.length;) {
+      const phrase = this.longestFirst.find((one) => one.every((word, n) => word === lower[start + n]));
+      const length = phrase ? phrase.length : 1;
+      found.push(words.slice(start, start + length).join(" "));
+      start += length;
+    }
+    return found;
+  }
+
+  split(text) {
+    const words = this.joined(splitWords(text, this.tokens));
+    const composed = compose(text);
+    if (this.tokens === "text" || composed === text) return words;
+    const other = this.joined(splitWords(composed, this.tokens));
+    const unknown = (list) => list.filter((word) => this.number(word) === UNKNOWN).length;
+    return unknown(other) < unknown(words) ? other : words;
+  }
+
+  numbers(text) {
+    return this.split(text).map((word) => this.number(word));
+  }
+
+  unknownWords(texts) {
+    const unknown = new Set();
+    for (const text of texts) {
+      this.split(text).filter((word) => this.number(word) === UNKNOWN).forEach((word) => unknown.add(word));
+      if (this.tokens === "words") (text.match(SIGNS) ?? []).forEach((sign) => unknown.add(sign));
+    }
+    return [...unknown];
+  }
+}
