@@ -1,6 +1,6 @@
 """A model as one HTML file that answers and shows its gates in any browser, without a server.
 
-The scripts of ``page/`` compute in plain JavaScript what ``tasks.reading`` and ``networks.qrn`` do; the tests compare
+The scripts of ``web/`` compute in plain JavaScript what ``tasks.reading`` and ``networks.qrn`` do; the tests compare
 them in a real browser.
 """
 
@@ -65,4 +65,4 @@ def _values(model: StoryModel, config: Any) -> dict[str, Any]:
 
 
 def _file(name: str) -> str:
-    return files(__package__).joinpath("page", name).read_text(encoding="utf-8")
+    return files(__package__).joinpath("web", name).read_text(encoding="utf-8")
