@@ -24,8 +24,9 @@ from query_reduction.tasks.sources import load_parts
 from query_reduction.tasks.stories import StoryOptions
 from query_reduction.training import checkpoint, state
 from query_reduction.training.checkpoint import load_model, load_tensors, save_tensors
+from query_reduction.training.place import STATE_FILE, Place
 from query_reduction.training.recipes import Recipe
-from query_reduction.training.run import STATE_FILE, Place, Run
+from query_reduction.training.run import Run
 from query_reduction.training.setup import Setup
 from query_reduction.worlds import load_words
 

@@ -21,8 +21,9 @@ from query_reduction.native.threads import use_threads
 from query_reduction.networks.registry import resolve
 from query_reduction.tasks.sources import load_parts
 from query_reduction.tasks.stories import StoryOptions
+from query_reduction.training.place import Place
 from query_reduction.training.recipes import Recipe
-from query_reduction.training.run import Place, Run
+from query_reduction.training.run import Run
 from query_reduction.training.setup import Setup
 
 __all__ = ["run"]
