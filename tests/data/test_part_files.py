@@ -61,3 +61,11 @@ def test_a_folder_that_cannot_be_read_says_why(tmp_path: Path) -> None:
 def test_read_takes_what_the_readme_says() -> None:
     rows = [{"story": "Mary left. John stayed.", "question": "How many left?", "answer": 1}]
     assert qr.read(rows) == [qr.Story(("Mary left.", "John stayed."), (qr.Question("How many left?", "1", 2),))]
+
+
+def test_the_dialog_of_the_readme_is_one(tmp_path: Path) -> None:
+    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    (line,) = (line for line in readme.splitlines() if line.startswith('{"turns"'))
+    (tmp_path / "own.jsonl").write_text(line)
+    (dialog,) = qr.read(tmp_path / "own.jsonl")
+    assert [question.answer for question in dialog.questions] == ["api_call rome", "what about the_place"]

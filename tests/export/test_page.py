@@ -132,6 +132,8 @@ def test_names_never_heard(opened: Opened) -> None:
         ([*told, "Blah blah blah blah.", "Mary frobbed the garden"], "Where is Ann?"),
         (["Zoe\u0308 went to the café de flore.", "JOHN WENT BACK TO THE GARDEN"], "Where is Zoë?"),
         (["Foo bar baz."], "Qux?"),
+        (["Where is Zork.", "Mary went to the garden."], "Where is Mary?"),
+        (["Where is Zork.", "Zork went to the garden."], "Where is Mary?"),
         (["Quickly Mary went.", "Mary travelled to the old office 7 🙂."], "Where is Mary?"),
     ]:
         assert_same(page, model, story, question)
