@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test test-browser test-cluster test-notebook check bench setup clean
+.PHONY: demo test test-browser test-cluster test-notebook check bench attack attack-short setup clean
 
 demo: $(READY)  ## generate stories, train, answer a question, show the gates
 	@$(BIN)/qrn demo
@@ -33,6 +33,13 @@ check: $(READY)  ## style, types, and that packages import downward only
 bench: $(READY)  ## speed, side by side with other ways to compute the same
 	$(BIN)/pip install -q --disable-pip-version-check -c constraints.txt -e '.[bench]'
 	$(BIN)/qrn bench
+
+attack: $(READY)  ## kills, broken disks, fuzzing, sanitizers, load under attack (hours); results/attack.md
+	$(BIN)/pip install -q --disable-pip-version-check -c constraints.txt -e '.[cluster]'
+	$(BIN)/python -m attack
+
+attack-short: $(READY)  ## a small part of each, in minutes
+	$(BIN)/python -m attack --short
 
 setup: $(READY)
 

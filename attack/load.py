@@ -23,7 +23,7 @@ _MOST_GROWTH_MB = 100.0
 
 def run(short: bool) -> list[Row]:
     """Each attacker in turn, with a calm stretch before it; the median of those is what it is compared with."""
-    seconds = 4.0 if short else 120.0
+    seconds = 2.0 if short else 120.0
     command = [sys.executable, "-m", "query_reduction", "serve", _MODEL, "--port", "0", "--json"]
     calm: list[float] = []
     attacked: dict[str, dict[str, Any]] = {}
@@ -32,7 +32,7 @@ def run(short: bool) -> list[Row]:
             assert server.stdout is not None
             port = int(json.loads(server.stdout.readline())["address"].rsplit(":", 1)[1].strip("/"))
             for kind in KINDS:
-                without = measure(port, _MODEL, server.pid, seconds / 4, _CONNECTIONS)
+                without = measure(port, _MODEL, server.pid, max(1.0, seconds / 4), _CONNECTIONS)
                 calm.append(without["latency_ms"]["p99"])
                 attacked[kind] = _under_attack(kind, port, server.pid, seconds)
         finally:

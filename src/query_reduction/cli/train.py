@@ -97,7 +97,8 @@ class Train:
         source = {"source": self.data} | ({"task": self.task} if self.task else {})
         place = Place(folder, self.save_every, self.tensorboard, about, source, share)
         with place.owned():
-            self._check_unused(folder)  # again: another training may just have ended
+            if share.first:
+                self._check_unused(folder)
             run = Run(parts, setup, place, start=start)
             if not self._to_the_end(run, folder):
                 return 130
@@ -132,7 +133,6 @@ class Train:
     def _folder(self, data_name: str, kind: str, network: str) -> Path:
         """The folder of this run: the one given, the interrupted run to resume, or a new one."""
         if self.out is not None:
-            self._check_unused(self.out)
             return self.out
         task = f"{'dialog' if kind == 'dialogs' else 'qa'}{self.task}" if self.task else data_name
         stem = f"{task}-{network}"

@@ -1,0 +1,40 @@
+"""Attack everything, and write what came of it to results/attack.md.
+
+python -m attack                    all rows, in full: about two hours
+python -m attack --short            a small part of each, as CI does it; nothing is written
+python -m attack kills fuzz         some rows; the others keep what is written
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from importlib import import_module
+
+from attack.record import Row
+from attack.report import write_report
+from query_reduction.provenance import provenance
+
+_ROWS = ("flips", "same_bits", "fuzz", "kills", "sanitizers", "load", "cluster")
+
+
+def main() -> int:
+    """Run; exit code 1 if something did not hold."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("rows", nargs="*", choices=[[], *_ROWS], help="which; default: all")
+    parser.add_argument("--short", action="store_true")
+    chosen = parser.parse_args()
+    held = True
+    origin = provenance()  # before results are written: the commit they come from is the one without them
+    for name in chosen.rows or _ROWS:
+        found: list[Row] = import_module(f"attack.{name}").run(chosen.short)
+        for row in found:
+            held = held and row.held
+            print(f"{'held  ' if row.held else 'FAILED'}  {row.test}: {row.tries} tries; {row.found}", flush=True)
+        if not chosen.short:
+            write_report(name, found, origin)
+    return 0 if held else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,30 @@
+"""The kernels under sanitizers of memory, arithmetic and threads: their tests, and calls from threads and forks."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+
+from attack.record import Row
+
+__all__ = ["run"]
+
+_TESTS = ["tests/scan", "tests/native", "attack/test_calls.py"]
+_SHORT_TESTS = ["attack/test_calls.py"]
+
+
+def run(short: bool) -> list[Row]:
+    """One row for memory and arithmetic, one for threads; the short form has only the first."""
+    return [_under(kinds, short) for kinds in ("address,undefined", "thread")[: 1 if short else 2]]
+
+
+def _under(kinds: str, short: bool) -> Row:
+    tests = _SHORT_TESTS if short else _TESTS
+    environment = ["env", f"ATTACK_CALLS={100 if short else 5000}"]
+    command = [*environment, "kernels/asan.sh", kinds, *tests]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    said = done.stdout + done.stderr
+    reports = len(re.findall(r"ERROR: \w+Sanitizer|WARNING: ThreadSanitizer|runtime error:", said))
+    summary = re.findall(r"^.*(?:passed|failed|error).*$", said, re.MULTILINE)[-1:] or [said[-200:]]
+    found = f"{reports} reports; {summary[0].strip(' =')}"
+    return Row(f"sanitizers ({kinds}): {' '.join(tests)}", 1, found, "0", done.returncode == 0 and not reports)
