@@ -1,100 +1,16 @@
-"""The page in a real browser: train a tiny model, ask, edit, watch the answer change.
-
-Needs playwright and a chromium; QRN_CHROMIUM names another one than Debian's.
-"""
+"""The page in a real browser: ask, edit, paste, watch the answer change."""
 
 from __future__ import annotations
 
-import json
-import os
 import re
-import subprocess
-import sys
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 pytest.importorskip("playwright.sync_api", reason="needs playwright")
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from conftest import MINUTE, paste, tell
+from playwright.sync_api import Browser, Page, expect
 
 pytestmark = pytest.mark.browser
-
-CHROMIUM = os.environ.get("QRN_CHROMIUM", "/usr/bin/chromium")
-ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-background-networking"]
-MINUTE = 60_000
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    if not Path(CHROMIUM).exists():
-        pytest.skip(f"no chromium at {CHROMIUM}")
-    with sync_playwright() as running:
-        browser = running.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
-        yield browser
-        browser.close()
-
-
-@pytest.fixture(scope="module")
-def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A server with a model that has learned where people are, and one that has heard a few dialogs."""
-    runs = tmp_path_factory.mktemp("runs")
-    run = runs / "whereabouts"
-    qrn = [sys.executable, "-m", "query_reduction"]
-    options = ["--task", "1", "--questions", "300", "--restarts", "1", "--max-epochs", "60", "--out", str(run)]
-    subprocess.run([*qrn, "train", "--decode-questions", *options], check=True, capture_output=True, timeout=600)
-    talking = [
-        "--data",
-        "generated-dialog",
-        "--task",
-        "5",
-        "--network",
-        "2r20c",
-        "--questions",
-        "30",
-    ]
-    options = [*talking, "--restarts", "1", "--max-epochs", "5", "--out", str(runs / "talker")]
-    subprocess.run([*qrn, "train", *options], check=True, capture_output=True, timeout=600)
-    with subprocess.Popen(
-        [*qrn, "serve", str(runs), "--port", "0", "--json"], stdout=subprocess.PIPE, text=True
-    ) as server:
-        assert server.stdout is not None
-        yield json.loads(server.stdout.readline())["address"]
-        server.terminate()
-        assert server.wait(30) == 0
-
-
-@pytest.fixture
-def page(browser: Browser, address: str) -> Iterator[Page]:
-    """The page, ready; whatever it complains about fails the test."""
-    page = browser.new_page(viewport={"width": 1280, "height": 900})
-    page.set_default_timeout(MINUTE)
-    expect.set_options(timeout=MINUTE)
-    complaints: list[str] = []
-    page.on(
-        "console", lambda message: complaints.append(message.text) if message.type in ("error", "warning") else None
-    )
-    page.on("pageerror", lambda error: complaints.append(str(error)))
-    outside: list[str] = []
-    page.on("request", lambda request: None if request.url.startswith(address) else outside.append(request.url))
-    page.goto(address)
-    expect(page.locator("#confidence")).to_contain_text("sure")
-    yield page
-    assert complaints == []
-    assert outside == []
-    page.close()
-
-
-def tell(page: Page, *sentences: str, question: str) -> None:
-    """Write a story by keyboard."""
-    page.get_by_role("button", name="Clear").click()
-    page.locator("#sentences textarea").first.focus()
-    for number, sentence in enumerate(sentences):
-        if number:
-            page.keyboard.press("Enter")
-        page.keyboard.type(sentence)
-    page.locator("#question").fill(question)
-    page.keyboard.press("Enter")
 
 
 def test_ask_edit_and_delete(page: Page) -> None:
@@ -156,19 +72,73 @@ def test_story_text_stays_text(page: Page) -> None:
 def test_pasted_story(page: Page) -> None:
     page.get_by_role("button", name="Clear").click()
     page.locator("#sentences textarea").first.focus()
-    page.evaluate(
-        """(story) => {
-          const clipboardData = new DataTransfer();
-          clipboardData.setData("text", story);
-          const paste = new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true });
-          document.activeElement.dispatchEvent(paste);
-        }""",
-        "1 Mary went to the garden.\n2 John went to the office.\n3 Where is John?\toffice\t2\n",
-    )
+    paste(page, "1 Mary went to the garden.\n2 John went to the office.\n3 Where is John?\toffice\t2\n")
     page.locator("#question").fill("Where is John?")
     expect(page.locator("#answer")).to_have_text("office")
     assert page.locator("#sentences textarea").first.input_value() == "Mary went to the garden."
     expect(page.locator("#sentences li")).to_have_count(2)
+
+
+def test_a_pasted_paragraph_becomes_sentences(page: Page) -> None:
+    page.get_by_role("button", name="Clear").click()
+    page.locator("#sentences textarea").first.focus()
+    paste(page, "Mary went to the garden. Mr. Smith said hello! John went to the office.")
+    rows = page.locator("#sentences textarea")
+    expect(rows).to_have_count(3)
+    assert rows.nth(1).input_value() == "Mr. Smith said hello!"
+    page.locator("#question").fill("Where is John?")
+    expect(page.locator("#answer")).to_have_text("office")
+
+
+def test_the_error_of_a_long_pasted_story_is_in_sight(page: Page) -> None:
+    page.get_by_role("button", name="Clear").click()
+    page.locator("#sentences textarea").first.focus()
+    paste(page, "Mary went to the garden.\n" * 200)
+    rows = page.locator("#sentences textarea")
+    expect(rows).to_have_count(200)
+    expect(rows.last).to_be_focused()
+    expect(page.locator("#sentences li").last).to_be_in_viewport()
+    paste(page, "Mary went to the garden.\n" * 1200)
+    problem = page.get_by_role("alert")
+    expect(problem).to_have_text("Not pasted: a story may have 1000 sentences, not 1200")
+    expect(problem).to_be_in_viewport()
+    paste(page, f"Mary {'really ' * 200}went to the garden. John went to the office.")
+    expect(problem).to_contain_text("sentence 1 may have 1000 characters")
+    expect(problem).to_be_in_viewport()
+    expect(rows).to_have_count(200)
+
+
+def test_own_model_opens_with_an_example_of_its_data(page: Page) -> None:
+    page.locator("#model").select_option("things")
+    expect(page.locator("#question")).to_have_value(re.compile("Where is the (lamp|book|ball|cup|key)"))
+    expect(page.locator("#sentences textarea")).to_have_count(2)
+    expect(page.locator("#sentences textarea").first).to_have_value(re.compile("Kim took the"))
+    expect(page.locator("#sentences li.fact")).to_have_count(2)
+    expect(page.locator("#truth")).not_to_be_empty()
+    expect(page.get_by_role("button", name="Another story")).to_be_disabled()
+
+
+def test_ready_models_open_where_something_is_reduced(browser: Browser, ready_address: str) -> None:
+    page = browser.new_page()
+    page.goto(ready_address)
+    expect(page.locator("#model")).to_have_value("task2")
+    expect(page.locator("#truth")).to_have_text("✓ right")
+    expect(page.locator("#task-title")).to_have_text("Two supporting facts")
+    expect(page.get_by_text("Each stripe is one unit")).to_be_visible()
+    page.close()
+
+
+def test_every_gate_says_which_it_is(page: Page) -> None:
+    tell(page, "Mary went to the garden.", "Mary went to the office.", question="Where is Mary?")
+    expect(page.locator("#answer")).to_have_text("office")
+    row = page.locator("#sentences li").first
+    for name in ("update gate, layer 1", "forward reset gate, layer 1", "backward reset gate, layer 1", "update gate, layer 2"):
+        expect(row.get_by_role("img", name=re.compile(rf"^{name}: [01]\.\d\d$"))).to_have_count(1)
+    page.set_viewport_size({"width": 400, "height": 800})
+    for heading in ("Story", "Answer", "The query over time"):
+        expect(page.get_by_role("heading", name=heading, exact=True)).to_be_visible()
+    marks = row.locator(".gates span").evaluate_all("(cells) => cells.map((cell) => getComputedStyle(cell, '::before').content)")
+    assert [mark.strip('" ') for mark in marks] == ["z¹", "→r¹", "←r¹", "z²"]
 
 
 def test_conversation(page: Page) -> None:

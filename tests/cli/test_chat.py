@@ -112,7 +112,7 @@ def test_a_table_is_booked_in_a_terminal(booking_model: Path, knowledge_file: Pa
         ]
         assert chat.say("let's do it") == ["great let me do the reservation"]
         assert chat.say("do you have its phone number") == [f"here it is {places[1]}_phone"]
-        assert "contributed" in chat.show("/why")
+        assert "share" in chat.show("/why")
         assert "saved as" in chat.show(f"/save {saved}")
         for nowhere in (saved / "in" / "a" / "file", saved.parent, "/", "."):
             assert "cannot write" in chat.show(f"/save {nowhere}")

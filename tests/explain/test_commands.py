@@ -28,7 +28,7 @@ def story(tmp_path: Path) -> Path:
 def test_explain_in_the_terminal(model: Path, story: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["explain", str(model), "--story", str(story), "--question", QUESTION]) == 0
     said = capsys.readouterr().out
-    assert "contributed" in said
+    assert "share" in said
     assert "z²" in said
 
 

@@ -56,7 +56,7 @@ def test_terminal_shows_all_gates(model: StoryModel) -> None:
     text = console.export_text()
     for sentence in STORY:
         assert sentence in text
-    for heading in ("z¹", "→r¹", "←r¹", "z²", "contributed"):
+    for heading in ("z¹", "→r¹", "←r¹", "z²", "share", "update gate"):
         assert heading in text
     assert f"{trace.layers[0].gates['update'][2, 0]:.2f}" in text
     console.print(gate_table(trace, width=140, most=1))
@@ -74,8 +74,24 @@ def test_a_narrow_terminal_leaves_room_for_the_sentences(name: str) -> None:
     text = console.export_text()
     assert "z¹" in text
     assert "…" not in text
-    for word in STORY[0].split():
-        assert word in text
+    lines = text.splitlines()
+    assert max(map(len, lines)) <= 80
+    for sentence in STORY:
+        assert any(line.startswith(sentence) for line in lines)
+    assert not any(line.lstrip().startswith("%") for line in lines)
+    if name == "task2":
+        assert any("Where is" in line and "%" in line for line in lines)
+    for meaning in ("update gate", "share:", "raised number"):
+        assert meaning in text
+
+
+def test_a_terminal_of_half_the_width_keeps_the_update_gates() -> None:
+    console = Console(width=40, record=True, file=io.StringIO())
+    console.print(gate_table(make_model().explain(STORY, QUESTION), width=40))
+    lines = console.export_text().splitlines()
+    assert max(map(len, lines)) <= 40
+    assert "z¹" in lines[0]
+    assert "r¹" not in lines[0]
 
 
 def test_paper_red() -> None:
@@ -89,12 +105,20 @@ def test_html_escapes_and_needs_nothing_from_outside() -> None:
     elements = _Elements(text)
     assert {tag for tag, _ in elements.elements} <= {
         *("html", "head", "meta", "title", "style", "body", "section", "p", "strong", "span", "div", "small", "i", "b"),
-        *("table", "thead", "tbody", "tr", "th", "td", "sup", "details", "summary", "h2"),
+        *("table", "thead", "tbody", "tr", "th", "td", "sup", "details", "summary", "h1", "h2", "main"),
     }
     assert all(not {"src", "href"} & set(attributes) for _, attributes in elements.elements)
     assert "url(" not in text
     assert "@import" not in text
     assert any(evil in row for row in elements.rows)
+
+
+def test_every_gate_of_the_page_has_a_heading_in_words(model: StoryModel) -> None:
+    text = page(model.explain(STORY, QUESTION))
+    for layer, name in ((1, "update gate"), (1, "forward reset gate"), (1, "backward reset gate"), (2, "update gate")):
+        assert f">{name}, layer {layer}<" in text
+    headings = [attributes for tag, attributes in _Elements(text).elements if tag == "th"]
+    assert all(attributes.get("scope") in ("col", "row") for attributes in headings)
 
 
 def test_long_story_starts_with_what_mattered() -> None:

@@ -99,6 +99,6 @@ def test_words_that_would_mislead_are_not_shown() -> None:
     )
     so_far, whole = (texts for _, texts in word_columns(spoken))
     assert set(so_far) == {""}
-    assert whole == tuple("Where is Mary (75%)" if place % 2 else "" for place in range(len(layer)))
+    assert whole == tuple("Where is Mary 75%" if place % 2 else "" for place in range(len(layer)))
     assert spoken.as_json()["queries_trust"] == [[pytest.approx(value) for value in trust]]
-    assert "Where is Mary (75%)" in page(spoken)
+    assert "Where is Mary 75%" in page(spoken)

@@ -13,6 +13,7 @@ from importlib import import_module
 from typing import Any
 
 from query_reduction._version import __version__
+from query_reduction.cli.plain_text import allow_plain_text
 from query_reduction.errors import InputError
 
 __all__ = ["VERBS", "main"]
@@ -48,6 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     # Threads that wait for each other spin first and sleep later. On a busy machine long spinning makes a step five
     # times slower (results/EXPERIMENTS.md); the OpenMP library reads this when PyTorch is loaded.
     os.environ.setdefault("GOMP_SPINCOUNT", "10000")
+    allow_plain_text()
     try:
         code = _dispatch(given)
         sys.stdout.flush()

@@ -54,7 +54,7 @@ class Demo:
             )
             return 0
         console.print(
-            f"test accuracy [bold]{100 - (result.chosen.test_error or 0.0):.1f} %[/] on {result.questions['test']} "
+            f"test accuracy [bold]{100 - (result.chosen.test_error or 0.0):.1f}%[/] on {result.questions['test']} "
             f"questions of unseen stories (best of {_RESTARTS} restarts on development questions; "
             f"{result.seconds:.0f} s)\n"
         )

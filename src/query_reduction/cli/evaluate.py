@@ -76,7 +76,7 @@ class Evaluate:
             print_json(result)
             return 0
         named = f"{data} task {task}" if task else data
-        console.print(f"error [bold]{result['error']:.1f} %[/] on {result['questions']} questions of {named}")
+        console.print(f"error [bold]{result['error']:.1f}%[/] on {result['questions']} questions of {named}")
         if sum(map(len, result["errors"].values())) > 1:
             console.print(score_table(result["errors"]))
         if len(result.get("by_kind", {})) > 1:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
@@ -27,9 +28,9 @@ class Models:
         if self.json:
             print_json({"models": [{"name": m.name, "bytes": m.size, "card": dict(m.card)} for m in models]})
             return 0
-        table = Table(header_style="bold")
+        table = Table(box=SIMPLE_HEAD, header_style="bold", padding=(0, 1), pad_edge=False)
         for title in ("name", "what it answers", "network", "size", "error, generated", "error, published"):
-            table.add_column(title, justify="right" if title.startswith(("size", "error")) else "left")
+            table.add_column(title, justify="right" if title.startswith(("size", "error")) else "left", no_wrap=title == "what it answers")
         for model in models:
             table.add_row(*_row(model))
         console.print(table)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections.abc import Iterable
 from typing import Any
 
@@ -44,8 +45,9 @@ notes = _Output(stderr=True, highlight=False)
 
 
 def print_json(value: Any) -> None:
-    """One JSON object on one line of standard output."""
-    text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    """One JSON object on one line of standard output; what the encoding may lack is escaped, not lost."""
+    unicode = (sys.stdout.encoding or "").lower().startswith("utf")
+    text = json.dumps(value, ensure_ascii=not unicode, allow_nan=False)
     print(_HIDDEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
 
 

@@ -79,8 +79,11 @@ class Train:
     json: bool = False
     """Print the result as one JSON object."""
     network_settings: NetworkSettings = field(default_factory=NetworkSettings)  # type: ignore[valid-type]
+    """Of the network; in brackets, which networks have it."""
     task_settings: TaskSettings = field(default_factory=TaskSettings)  # type: ignore[valid-type]
+    """Of stories and dialogs."""
     recipe_settings: RecipeSettings = field(default_factory=RecipeSettings)  # type: ignore[valid-type]
+    """Of the training; by default those of --recipe."""
 
     def run(self) -> int:
         """Train, choose, test, report; under torchrun together with the other processes."""
@@ -154,12 +157,12 @@ def report(result: RunResult, folder: Path | None, kind: str) -> None:
     """The result of a run, as text."""
     chosen = result.chosen
     if chosen.test_error is None:
-        console.print(f"development error [bold]{chosen.dev_error:.1f} %[/] (no test questions)")
+        console.print(f"development error [bold]{chosen.dev_error:.1f}%[/] (no test questions)")
     else:
         spread: dict[str, Any] = result.as_json()
         console.print(
-            f"test error [bold]{chosen.test_error:.1f} %[/] (restart {chosen.restart}, chosen on development); over "
-            f"{len(result.restarts)} restarts {spread['test_error_mean']:.1f} ± {spread['test_error_std']:.1f} %; "
+            f"test error [bold]{chosen.test_error:.1f}%[/] (restart {chosen.restart}, chosen on development); over "
+            f"{len(result.restarts)} restarts {spread['test_error_mean']:.1f} ± {spread['test_error_std']:.1f}%; "
             f"{result.seconds:.0f} s"
         )
     if result.diverged:

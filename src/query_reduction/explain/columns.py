@@ -10,10 +10,24 @@ from numpy.typing import NDArray
 
 from query_reduction.explain.trace import LEAST_TRUST, Trace
 
-__all__ = ["GateColumn", "gate_columns", "red", "word_columns"]
+__all__ = ["GateColumn", "WordColumn", "gate_columns", "legend", "red", "word_columns"]
 
 _MARKS = {"update": "z", "reset_forward": "→r", "reset_backward": "←r", "attention": "p"}
+_NAMES = {
+    "update": "update gate",
+    "reset_forward": "forward reset gate",
+    "reset_backward": "backward reset gate",
+    "attention": "attention",
+}
+_MEANINGS = {
+    "z": "z  update gate: how much a sentence changes the query",
+    "→r": "→r ←r  reset gates, forward and backward in time: how much of the change is kept",
+    "p": "p  attention: how much a sentence is read",
+}
 _SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+WordColumn = tuple[str, tuple[str, ...]]
+"""A title, and one text per sentence."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -24,6 +38,8 @@ class GateColumn:
     """From 1."""
     mark: str
     """z, →r or ←r, p for attention; other gates by their name."""
+    name: str
+    """The same in words, for those who hear it: ``update gate, layer 1``."""
     values: NDArray[np.float32]
 
     @property
@@ -35,23 +51,35 @@ class GateColumn:
 def gate_columns(trace: Trace) -> list[GateColumn]:
     """All gates of a trace, from left to right."""
     return [
-        GateColumn(number, _MARKS.get(name, name), values)
+        GateColumn(number, _MARKS.get(name, name), f"{_NAMES.get(name, name)}, layer {number}", values)
         for number, layer in enumerate(trace.layers, start=1)
         for name, values in layer.mean_gates().items()
     ]
 
 
-def word_columns(trace: Trace) -> list[tuple[str, tuple[str, ...]]]:
-    """Titles and texts of the queries in words: by layer the query so far, and the one the next layer reads with.
+def legend(columns: Sequence[GateColumn], words: Sequence[WordColumn]) -> list[str]:
+    """What these columns mean, one line each."""
+    marks = {column.mark for column in columns}
+    lines = [meaning for mark, meaning in _MEANINGS.items() if mark in marks]
+    if columns:
+        lines.append("raised number: the layer")
+    lines.append("share: how much of the answer was read from a sentence, through all layers")
+    if words:
+        lines.append("query 2: the question as layer 2 reads it, in words, and how sure the words are")
+    return lines
+
+
+def word_columns(trace: Trace) -> list[WordColumn]:
+    """Titles and texts of the queries in words: by layer from the second, the query so far, and the one it reads with.
 
     Texts that cannot be trusted are left empty, the others show how far they can be trusted.
     """
-    columns: list[tuple[str, tuple[str, ...]]] = []
+    columns: list[WordColumn] = []
     so_far_texts = _trusted(trace.so_far_in_words, trace.so_far_trust)
     whole_texts = _trusted(trace.queries_in_words, trace.queries_trust)
     for number, (so_far, whole) in enumerate(zip(so_far_texts, whole_texts, strict=True), start=2):
-        columns.append((f"query for layer {number} so far", so_far))
-        columns.append((f"query layer {number} reads with", whole))
+        columns.append((f"query {number} so far", so_far))
+        columns.append((f"query {number}", whole))
     return columns
 
 
@@ -59,7 +87,7 @@ def _trusted(words: Sequence[Sequence[str]] | None, trust: Sequence[Sequence[flo
     """By layer, the texts with how far they can be trusted in percent."""
     return [
         tuple(
-            f"{text} ({sure:.0%})" if text and sure >= LEAST_TRUST else ""
+            f"{text} {sure:.0%}" if text and sure >= LEAST_TRUST else ""
             for text, sure in zip(texts, values, strict=True)
         )
         for texts, values in zip(words or (), trust or (), strict=True)

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from html import escape
 from importlib.resources import files
 
-from query_reduction.explain.columns import GateColumn, gate_columns, word_columns
+from query_reduction.explain.columns import GateColumn, gate_columns, legend, word_columns
 from query_reduction.explain.trace import Ranked, Trace
 
 __all__ = ["fragment", "page", "style"]
@@ -28,7 +28,7 @@ def page(trace: Trace) -> str:
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<meta name="color-scheme" content="light dark">\n'
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
-        f"<title>{title}</title>\n</head>\n<body>\n{fragment(trace)}</body>\n</html>\n"
+        f"<title>{title}</title>\n</head>\n<body>\n<main>\n{_section(trace, 'h1')}</main>\n</body>\n</html>\n"
     )
 
 
@@ -38,8 +38,12 @@ def style() -> str:
 
 
 def fragment(trace: Trace) -> str:
-    """The trace as a section with its own style, for a page or a notebook cell."""
-    parts = [f'<style>{style()}</style>\n<section class="qrn-trace">\n', _head(trace)]
+    """The trace as a section with its own style, for a notebook cell."""
+    return _section(trace, "p")
+
+
+def _section(trace: Trace, heading: str) -> str:
+    parts = [f'<style>{style()}</style>\n<section class="qrn-trace">\n', _head(trace, heading)]
     positions = range(len(trace.sentences))
     if len(trace.sentences) <= _SHORT_STORY:
         parts.append(_table(trace, positions, whole=True))
@@ -49,14 +53,15 @@ def fragment(trace: Trace) -> str:
         parts.append(f"<details><summary>All {len(trace.sentences)} sentences, in story order</summary>\n")
         parts.append(_table(trace, positions, whole=True))
         parts.append("</details>\n")
+    parts += [f'<p class="note">{escape(line)}</p>\n' for line in legend(gate_columns(trace), word_columns(trace))]
     parts.append("</section>\n")
     return "".join(parts)
 
 
-def _head(trace: Trace) -> str:
+def _head(trace: Trace, heading: str) -> str:
     others = ", ".join(f"{escape(answer)} {probability:.1%}" for answer, probability in trace.ranked[1:4])
     lines = [
-        f'<p class="question">{escape(trace.question)}</p>\n',
+        f'<{heading} class="question">{escape(trace.question)}</{heading}>\n',
         f'<p class="answer"><strong>{escape(trace.answer)}</strong> <span>{trace.confidence:.1%} sure</span></p>\n',
     ]
     if others:
@@ -72,11 +77,14 @@ def _table(trace: Trace, positions: Iterable[int], *, whole: bool = False) -> st
     shares = trace.shares().tolist()
     highest = max(shares, default=0.0) or 1.0
     head = [
-        '<div class="scroll"><table>\n<thead><tr><th class="number">#</th><th>sentence</th>',
-        *(f'<th class="gate">{_heading(column)}</th>' for column in columns),
-        "<th>contributed</th>",
-        *(f'<th class="query">{title}</th>' for title, _ in spoken),
-        '<th title="the answer if the story ended after this sentence">ending here</th>' if trace.ending_here else "",
+        '<div class="scroll" tabindex="0" role="region" aria-label="the sentences and their gates"><table>\n',
+        '<thead><tr><th scope="col" class="number">#</th><th scope="col">sentence</th>',
+        *(f'<th scope="col" class="gate">{_heading(column)}</th>' for column in columns),
+        '<th scope="col">share</th>',
+        *(f'<th scope="col" class="query">{title}</th>' for title, _ in spoken),
+        '<th scope="col" title="the answer if the story ended after this sentence">ending here</th>'
+        if trace.ending_here
+        else "",
         "</tr></thead>\n<tbody>\n",
     ]
     values = [column.values.tolist() for column in columns]
@@ -85,7 +93,7 @@ def _table(trace: Trace, positions: Iterable[int], *, whole: bool = False) -> st
         width = 100 * shares[row] / highest
         cells = [
             f'<tr><td class="number">{trace.positions[row] + 1}</td>',
-            f'<td class="sentence">{escape(trace.sentences[row])}</td>',
+            f'<th scope="row" class="sentence">{escape(trace.sentences[row])}</th>',
             *(_gate_cell(gate[row]) for gate in values),
             f'<td class="share"><span><i style="width:{width:.0f}%"></i></span><b>{shares[row]:.1%}</b></td>',
             *(f'<td class="query">{escape(texts[row])}</td>' for _, texts in spoken),
@@ -102,16 +110,18 @@ def _table(trace: Trace, positions: Iterable[int], *, whole: bool = False) -> st
 def _left_out(number: int, sentence: str) -> str:
     return (
         f'<tr class="unread" title="could not be read and was left out"><td class="number">{number}</td>'
-        f'<td class="sentence">{escape(sentence)}</td></tr>\n'
+        f'<th scope="row" class="sentence">{escape(sentence)}</th></tr>\n'
     )
 
 
 def _heading(column: GateColumn) -> str:
-    return f"{column.mark}<sup>{column.layer}</sup>"
+    """The symbol for the eye, the name for the ear."""
+    symbol = f'<span aria-hidden="true">{column.mark}<sup>{column.layer}</sup></span>'
+    return f'{symbol}<span class="spoken">{escape(column.name)}</span>'
 
 
 def _gate_cell(gate: float) -> str:
-    return f'<td class="gate{" dark" * (gate > 0.6)}" style="--g:{100 * gate:.0f}%">{gate:.2f}</td>'
+    return f'<td class="gate" style="--g:{100 * gate:.0f}%">{gate:.2f}</td>'
 
 
 def _ending(ranked: Ranked) -> str:

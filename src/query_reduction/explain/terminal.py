@@ -1,43 +1,39 @@
-"""A trace as a coloured table in the terminal, laid out as in the paper's figures."""
+"""A trace as a coloured table in the terminal, laid out as in the paper's figures, with a legend."""
 
 from __future__ import annotations
 
+from rich.box import SIMPLE_HEAD
+from rich.console import Group
 from rich.style import Style
 from rich.table import Table
 from rich.text import Text
 
-from query_reduction.explain.columns import gate_columns, red, word_columns
+from query_reduction.explain.columns import GateColumn, WordColumn, gate_columns, legend, red, word_columns
 from query_reduction.explain.trace import Trace
 
 __all__ = ["gate_table"]
 
-_BAR_WIDTH = 8
-# Widths of columns in characters, their frames included; sentences and queries wrap to no less.
-_SENTENCE_ROOM, _BAR_ROOM, _GATE_ROOM, _WORDS_ROOM = 13, 16, 7, 11
+_BAR_WIDTH = 4
+# Widths of columns in characters, with the space between columns. Sentences and queries wrap to no less than theirs.
+_SENTENCE_ROOM, _SHARE_ROOM, _GATE_ROOM, _WORDS_ROOM = 30, 10, 5, 18
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
 
 
-def gate_table(trace: Trace, *, width: int, most: int = 40) -> Table:
-    """One row per sentence: its gates, its contribution and, where the model can decode it, the reduced query.
+def gate_table(trace: Trace, *, width: int, most: int = 40) -> Group:
+    """One row per sentence: its gates, its share and, where the model can decode it, the reduced query; a legend below.
 
     For a story longer than ``most`` the sentences that contributed most are shown, in story order. If ``width`` is too
-    small for all columns, the last reduced queries are kept, then the update gates.
+    small for all columns, the sentences stay readable: reset gates are left out first, then queries in words.
     """
-    table = Table(title_justify="left", header_style="bold", padding=(0, 1))
-    columns = gate_columns(trace)
-    shares = trace.shares()
-    room = width - _SENTENCE_ROOM - _BAR_ROOM
-    if len(columns) * _GATE_ROOM > room:
-        columns = [column for column in columns if column.mark not in ("→r", "←r")]
-    words = word_columns(trace)
-    fitting = max(room - len(columns) * _GATE_ROOM, 0) // _WORDS_ROOM
-    spoken = words[max(len(words) - fitting, 0) :]
-    table.add_column("sentence", overflow="fold", ratio=2)
+    columns, spoken = _fitting(gate_columns(trace), word_columns(trace), width)
+    table = Table(box=SIMPLE_HEAD, header_style="bold", padding=0, show_edge=False)
+    table.add_column("sentence", overflow="fold", ratio=3)
     for column in columns:
         table.add_column(column.title, justify="right", no_wrap=True)
-    table.add_column("contributed", no_wrap=True)
+    table.add_column("share", justify="right", no_wrap=True)
     for title, _ in spoken:
-        table.add_column(title, overflow="fold", ratio=1, style="italic")
+        table.add_column(title, overflow="fold", ratio=2, style="italic")
+    shares = trace.shares()
     empty = [""] * (len(columns) + 1 + len(spoken))
     shown = sorted(trace.ranking()[:most])
     before = -1
@@ -48,14 +44,25 @@ def gate_table(trace: Trace, *, width: int, most: int = 40) -> Table:
         table.add_row(
             Text(trace.sentences[row]),
             *(_gate(float(column.values[row])) for column in columns),
-            _bar(float(shares[row])),
+            _share(float(shares[row])),
             *(Text(texts[row]) for _, texts in spoken),
         )
     if before < len(trace.sentences) - 1:
         table.add_row(_left_out(len(trace.sentences) - 1 - before), *empty)
-    table.add_section()
-    table.add_row(Text.assemble(trace.question, "  ", (trace.answer, "bold")), *empty)
-    return table
+    asked = Text.assemble(trace.question, "  ", (trace.answer, "bold"))
+    return Group(table, asked, "", *(Text(line, style="dim") for line in legend(columns, spoken)))
+
+
+def _fitting(
+    columns: list[GateColumn], words: list[WordColumn], width: int
+) -> tuple[list[GateColumn], list[WordColumn]]:
+    """The gates and queries in words that fit beside the sentences: the last queries are the most reduced ones."""
+    room = width - _SENTENCE_ROOM - _SHARE_ROOM
+    if len(columns) * _GATE_ROOM > room:
+        columns = [column for column in columns if column.mark not in ("→r", "←r")]
+    fitting = max(room - len(columns) * _GATE_ROOM, 0) // _WORDS_ROOM
+    words = [(title, texts) for title, texts in words if any(texts)]
+    return columns, words[max(len(words) - fitting, 0) :]
 
 
 def _left_out(count: int) -> Text:
@@ -63,11 +70,11 @@ def _left_out(count: int) -> Text:
 
 
 def _gate(gate: float) -> Text:
-    """The gate's value on red that deepens with it."""
-    return Text(f"{gate:.2f}", style=Style(color="#ffffff" if gate > 0.6 else "#000000", bgcolor=red(gate)))
+    """The gate's value on red that deepens with it; black is readable on all of it."""
+    return Text(f"{gate:.2f}", style=Style(color="#000000", bgcolor=red(gate)))
 
 
-def _bar(share: float) -> Text:
+def _share(share: float) -> Text:
     eighths = round(share * _BAR_WIDTH * 8)
     bar = "█" * (eighths // 8) + (_EIGHTHS[eighths % 8] if eighths % 8 else "")
     return Text.assemble((f"{bar:<{_BAR_WIDTH}}", "blue"), f"{share:5.0%}")

@@ -101,8 +101,10 @@ def create_app(
     def check_size(sentences: Sequence[str], question: str) -> None:
         if len(sentences) > bounds.sentences:
             raise InputError(f"a story may have {bounds.sentences} sentences, not {len(sentences)}")
-        if max(map(len, (*sentences, question))) > bounds.characters:
-            raise InputError(f"a sentence or question may have {bounds.characters} characters")
+        for number, text in enumerate((question, *sentences)):
+            if len(text) > bounds.characters:
+                which = f"sentence {number}" if number else "the question"
+                raise InputError(f"{which} may have {bounds.characters} characters, not {len(text)}")
 
     def sentences_of(asked: messages.Question) -> list[str]:
         """The story, checked here: one that cannot be read must not get into a batch with others."""
@@ -136,6 +138,13 @@ def create_app(
             }
         )
 
+    @app.post("/api/sentences", response_model=messages.SentenceList, responses=refused)
+    async def sentences(written: messages.Texts) -> Any:
+        """Cut texts into sentences, as they are read."""
+        found = as_sentences(written.sentences)
+        check_size(found, "")
+        return {"sentences": found}
+
     @app.post("/api/trace", response_model=messages.TraceMessage, responses=refused)
     async def trace(asked: messages.TraceRequest, request: Request) -> Response:
         """Answer a question and show how: gates, reduced queries, contributions, earlier endings."""
@@ -153,7 +162,7 @@ def create_app(
         tasks = story_tasks(known(wanted.model).card)
         if not tasks:
             raise InputError(f"no stories can be generated for model {wanted.model!r}")
-        task = tasks[wanted.seed % len(tasks)]
+        task = tasks[-1 - wanted.seed % len(tasks)]
         return await explanations.ask(lambda: _tell(task, wanted.seed), _client(request))
 
     @app.post("/api/chat", response_model=messages.ChatMessage, responses=refused)

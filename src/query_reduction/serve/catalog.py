@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+from pydantic import ValidationError
 
 from query_reduction.errors import InputError
 from query_reduction.model import DialogModel, StoryModel, load
 from query_reduction.ready import find_model, ready_models, story_tasks
+from query_reduction.serve.messages import ToldStory
 from query_reduction.training.checkpoint import MODEL_FILE
 from query_reduction.worlds import TASKS
 
@@ -57,5 +60,14 @@ def describe(name: str, model: StoryModel | DialogModel) -> dict[str, Any]:
         "tasks": tasks,
         "answers": len(model.task.vocabulary.answers),
         "decodes_questions": isinstance(model, StoryModel) and model.decodes_questions,
+        "example": _example(card),
         "card": dict(card),
     }
+
+
+def _example(card: Mapping[str, Any]) -> ToldStory | None:
+    """The story in a model's card; a card may hold anything, also what is no story."""
+    try:
+        return ToldStory.model_validate(card.get("example"))
+    except ValidationError:
+        return None

@@ -20,7 +20,10 @@ __all__ = [
     "Question",
     "RankedAnswer",
     "SaidMessage",
+    "SentenceList",
     "StoryRequest",
+    "Texts",
+    "ToldStory",
     "TraceMessage",
     "TraceRequest",
     "Turn",
@@ -49,6 +52,18 @@ class TraceRequest(Question):
     """A question whose answer should be explained."""
 
     vectors: bool = Field(default=False, description="with candidates and reduced queries in full")
+
+
+class Texts(_Message):
+    """Texts to be cut into sentences."""
+
+    sentences: list[_Line] = Field(min_length=1, examples=[["Mary got the milk. Mary went to the garden."]])
+
+
+class SentenceList(_Message):
+    """The sentences of some texts."""
+
+    sentences: list[str]
 
 
 class StoryRequest(_Message):
@@ -136,6 +151,22 @@ class AnswerMessage(_Reading):
     told: int = Field(description="sentences of the story")
 
 
+class ToldStory(_Message):
+    """A story with a question, its answer and what proves it."""
+
+    sentences: list[str]
+    question: str
+    answer: str
+    support: list[int]
+
+
+class GeneratedStory(ToldStory):
+    """A story the model has not seen."""
+
+    task: int
+    title: str
+
+
 class ModelInfo(_Message):
     """An available model."""
 
@@ -146,6 +177,7 @@ class ModelInfo(_Message):
     tasks: list[int] = Field(description="story tasks it was trained on, where known")
     answers: int = Field(description="how many different answers it can give")
     decodes_questions: bool
+    example: ToldStory | None = Field(description="a story of its own data")
     card: dict[str, Any] = Field(description="data, command and measured errors")
 
 
@@ -153,17 +185,6 @@ class ModelList(_Message):
     """All available models."""
 
     models: list[ModelInfo]
-
-
-class GeneratedStory(_Message):
-    """A story the model has not seen, with a question and what proves its answer."""
-
-    task: int
-    title: str
-    sentences: list[str]
-    question: str
-    answer: str
-    support: list[int]
 
 
 class LayerMessage(_Message):

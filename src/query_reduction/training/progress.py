@@ -29,7 +29,7 @@ def progress_bar(run: Run, *, shown: bool = True, console: Console | None = None
         def show(run: Run) -> None:
             trainer, most = run.trainer, run.setup.recipe.max_epochs
             best = min((restart.dev_error for restart in trainer.restarts), default=float("inf"))
-            dev = f", best dev error {best:.1f} %" if best <= 100 else ""
+            dev = f", best dev error {best:.1f}%" if best <= 100 else ""
             state = f"epoch {trainer.epoch}/{most}, {trainer.active} training{dev}"
             bar.update(task, completed=trainer.epoch / most, state=state)
 

@@ -27,6 +27,7 @@ from query_reduction.tasks.protocol import Parts, Scores, Task, test
 from query_reduction.tasks.sources import question_count
 from query_reduction.training.checkpoint import MODEL_FILE, SavedModel, fingerprint, save_model
 from query_reduction.training.curves import CurveWriter
+from query_reduction.training.example import example_of
 from query_reduction.training.place import RESULT_FILE, STATE_FILE, Place
 from query_reduction.training.recipes import Recipe
 from query_reduction.training.restarts import RestartTrainer
@@ -78,6 +79,8 @@ class Run:
         )
         self.stop_requested = False
         self.checksum = parts.checksum()
+        # A story the network does not train on, where whole stories are held out.
+        self._example = example_of(dev_stories or train_stories) if parts.kind == "stories" else None
         self._about = self.settings() | {"restarts": list(self.restart_numbers), "data": self.checksum}
 
     def settings(self) -> dict[str, Any]:
@@ -154,8 +157,9 @@ class Run:
         return next(restart for restart in self.trainer.restarts if restart.number == chosen.restart)
 
     def model(self, restart: Restart, card: dict[str, Any] | None = None) -> SavedModel:
-        """A restart's best weights as a model to save or use."""
-        return SavedModel(self.setup.network, self.task, restart.weights, card or {})
+        """A restart's best weights as a model to save or use; its card also holds a story of its data."""
+        example = {"example": self._example} if card and self._example else {}
+        return SavedModel(self.setup.network, self.task, restart.weights, {**(card or {}), **example})
 
     def test(self, restarts: Sequence[Restart]) -> list[RestartResult]:
         """Test the best weights of some restarts."""

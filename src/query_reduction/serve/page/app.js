@@ -2,14 +2,18 @@
 
 import { element, get } from "./api.js";
 import { DialogTab } from "./dialog.js";
+import { LinkError, pack, unpack } from "./share.js";
 import { StoryTab } from "./story.js";
 
+const SHOWN_FIRST = "task2"; // a question about two facts: one can watch it being reduced
+
 const byId = (id) => document.getElementById(id);
-const problem = byId("problem");
-const showProblem = (text) => {
-  problem.textContent = text;
-  problem.hidden = !text;
+const showIn = (id) => (text) => {
+  byId(id).textContent = text;
+  byId(id).hidden = !text;
 };
+const showProblem = showIn("problem"); // until the next answer
+const showNotice = showIn("notice"); // about the link that was opened
 
 const theme = {
   set(name) {
@@ -33,46 +37,73 @@ function choices(select, models) {
     ...models.map((model) => element("option", { value: model.name }, model.title ? `${model.name} – ${model.title}` : model.name)));
 }
 
+// The address always holds what is on show, so that a reload or whoever gets the link sees the same.
+const address = {
+  latest: 0,
+  async keep(texts) {
+    const number = ++this.latest;
+    const hash = await pack(texts);
+    if (number === this.latest) history.replaceState(null, "", hash);
+  },
+  async read() {
+    try {
+      showNotice("");
+      return await unpack(location.hash);
+    } catch (error) {
+      if (!(error instanceof LinkError)) throw error;
+      showNotice(error.message);
+      return null;
+    }
+  },
+};
+
 async function start() {
   theme.start();
   const { models } = await get("/api/models");
-  const kinds = {
-    story: { models: models.filter((model) => model.kind === "story"), tab: new StoryTab(showProblem) },
-    dialog: { models: models.filter((model) => model.kind === "dialog"), tab: new DialogTab(byId("dialog-panel"), showProblem) },
+  const tabs = {
+    story: new StoryTab(showProblem, (texts) => address.keep(texts)),
+    dialog: new DialogTab(byId("dialog-panel"), showProblem),
   };
   const select = byId("model");
-  const tabs = Object.keys(kinds).filter((kind) => kinds[kind].models.length);
-  let current = "";
+  const ofKind = (kind) => models.filter((model) => model.kind === kind);
+  const kinds = Object.keys(tabs).filter((kind) => ofKind(kind).length);
+  const firstOf = (kind) => ofKind(kind).find((model) => model.name === SHOWN_FIRST) ?? ofKind(kind)[0];
 
-  const show = (kind) => {
-    if (kind === current) return;
-    current = kind;
-    for (const name of Object.keys(kinds)) {
-      const chosen = name === kind;
-      byId(`${name}-panel`).hidden = !chosen;
-      byId(`tab-${name}`).setAttribute("aria-selected", String(chosen));
-      byId(`tab-${name}`).tabIndex = chosen ? 0 : -1;
+  const show = (model, story = null) => {
+    for (const kind of Object.keys(tabs)) {
+      const chosen = kind === model.kind;
+      byId(`${kind}-panel`).hidden = !chosen;
+      byId(`tab-${kind}`).setAttribute("aria-selected", String(chosen));
+      byId(`tab-${kind}`).tabIndex = chosen ? 0 : -1;
     }
-    choices(select, kinds[kind].models);
-    kinds[kind].tab.use(kinds[kind].models[0]);
+    choices(select, ofKind(model.kind));
+    select.value = model.name;
+    if (model.kind === "dialog") address.keep([model.name]);
+    tabs[model.kind].use(model, story);
   };
 
-  for (const kind of Object.keys(kinds)) {
+  const showLink = async () => {
+    const shared = await address.read();
+    const asked = models.find((model) => model.name === shared?.model);
+    const model = asked ?? firstOf(kinds[0]);
+    show(model, model.kind === "story" ? shared?.story : null);
+    if (shared && !asked) showNotice(`This server has no model “${shared.model}”, for which the link was made; ${model.name} answers instead.`);
+  };
+
+  for (const kind of Object.keys(tabs)) {
     const tab = byId(`tab-${kind}`);
-    tab.hidden = !tabs.includes(kind);
-    tab.addEventListener("click", () => show(kind));
+    tab.hidden = !kinds.includes(kind);
+    tab.addEventListener("click", () => tab.getAttribute("aria-selected") === "true" || show(firstOf(kind)));
     tab.addEventListener("keydown", (event) => {
       if (event.key !== "ArrowLeft" && event.key !== "ArrowRight") return;
-      const other = tabs[(tabs.indexOf(kind) + 1) % tabs.length];
+      const other = kinds[(kinds.indexOf(kind) + 1) % kinds.length];
       byId(`tab-${other}`).focus();
-      show(other);
+      if (other !== kind) show(firstOf(other));
     });
   }
-  select.addEventListener("change", () => {
-    const { models: ours, tab } = kinds[current];
-    tab.use(ours.find((model) => model.name === select.value));
-  });
-  show(tabs[0]);
+  select.addEventListener("change", () => show(models.find((model) => model.name === select.value)));
+  addEventListener("hashchange", showLink);
+  await showLink();
 }
 
 start().catch((error) => showProblem(`The server cannot be reached: ${error.message}`));

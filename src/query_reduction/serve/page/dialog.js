@@ -14,10 +14,10 @@ const advised = (lines) => lines.map((line) => element("li", { class: "warn" }, 
 export class DialogTab {
   constructor(panel, showProblem) {
     this.showProblem = showProblem;
-    this.log = element("ol", { class: "chat", "aria-live": "polite", "aria-label": "the conversation" });
+    this.log = element("ol", { class: "chat", tabindex: 0, "aria-live": "polite", "aria-label": "the conversation" });
     this.input = element("input", { type: "text", id: "utterance", maxlength: 1000, autocomplete: "off", placeholder: "say something; empty means silence" });
     this.search = element("input", { type: "search", "aria-label": "search the knowledge base", placeholder: "search places" });
-    this.places = element("ul", { class: "places" });
+    this.places = element("ul", { class: "places", tabindex: 0, "aria-label": "places" });
     this.count = element("span", { class: "soft" });
     this.search.addEventListener("input", () => this.drawPlaces());
     const openings = element("div", { class: "openings" }, ...OPENINGS.map((text) =>

@@ -1,46 +1,49 @@
 // The story tab: an editor whose rows are the heat map, the answer, and the query over time.
 
 import { RefusedError, bars, element, percent, post } from "./api.js";
-import { gateCell, gateColumns, spoken, strip } from "./drawing.js";
+import { gateCell, gateColumns } from "./drawing.js";
+import { Editor, textOf } from "./editor.js";
+import { OverTime } from "./over_time.js";
+import { Take } from "./take.js";
 
 const byId = (id) => document.getElementById(id);
 const WAIT = 120; // ms of quiet before an edit is sent
-const LONGEST = 1000; // characters of a sentence
+const OPENING = 260; // the seed of the story that a ready model opens with: a short one of its hardest task
 
 export class StoryTab {
-  constructor(showProblem) {
+  // `keep` is told the texts on show, for the address.
+  constructor(showProblem, keep) {
     this.showProblem = showProblem;
-    this.list = byId("sentences");
+    this.keep = keep;
     this.question = byId("question");
     this.trace = null;
-    this.told = null; // the generated story, while it is unedited
-    byId("another").addEventListener("click", () => this.another());
+    this.told = null; // the story with its answer and facts, while it is unedited
+    this.editor = new Editor(byId("sentences"), () => this.changed(), (error, before) => this.failed(error, before));
+    this.overTime = new OverTime();
+    this.take = new Take(() => ({ trace: this.trace, model: this.model.name }), (error) => this.failed(error));
+    byId("another").addEventListener("click", () => this.tell(crypto.getRandomValues(new Uint32Array(1))[0]));
     byId("clear").addEventListener("click", () => this.set([""], ""));
-    byId("add").addEventListener("click", () => this.addAfter(this.rows.at(-1)));
+    byId("add").addEventListener("click", () => this.editor.addAfter(this.editor.rows.at(-1)));
     byId("ask").addEventListener("submit", (event) => {
       event.preventDefault();
       this.ask();
     });
     this.question.addEventListener("input", () => this.changed());
-    byId("time").addEventListener("input", () => this.showTime());
-    byId("play").addEventListener("click", () => this.play());
   }
 
-  get rows() {
-    return [...this.list.children];
-  }
-
-  use(model) {
+  // With a story it shows that one, without one what the model has to offer.
+  use(model, story = null) {
     this.model = model;
     byId("another").disabled = !model.tasks.length;
-    if (model.tasks.length) this.another();
-    else if (this.rows.length) this.ask();
+    if (story) this.set(story.sentences.length ? story.sentences : [""], story.question);
+    else if (model.example) this.set(model.example.sentences, model.example.question, model.example);
+    else if (model.tasks.length) this.tell(OPENING);
+    else if (this.editor.rows.length) this.ask();
     else this.set([""], "");
   }
 
-  async another() {
+  async tell(seed) {
     try {
-      const seed = crypto.getRandomValues(new Uint32Array(1))[0];
       const told = await post("/api/story", { model: this.model.name, seed });
       this.set(told.sentences, told.question, told);
     } catch (error) {
@@ -50,102 +53,16 @@ export class StoryTab {
 
   set(sentences, question, told = null) {
     this.told = told;
-    byId("task-title").textContent = told ? told.title : "";
-    this.list.replaceChildren(...sentences.map((text) => this.row(text)));
+    byId("task-title").textContent = told?.title ?? "";
+    this.editor.set(sentences);
     this.question.value = question;
     this.ask();
-  }
-
-  row(text) {
-    const input = element("textarea", {
-      rows: 1, maxlength: LONGEST, autocomplete: "off", spellcheck: "false", placeholder: "a sentence",
-      oninput: () => this.changed(),
-      onkeydown: (event) => this.key(event, row),
-      onpaste: (event) => this.paste(event, row),
-    }, text);
-    const row = element("li", { class: "row" },
-      element("span", { class: "number" }),
-      input,
-      element("div", { class: "gates" }),
-      element("div", { class: "share" }, element("i"), element("b")),
-      element("button", { type: "button", class: "quiet delete", title: "delete", onclick: () => this.remove(row) }, "×"));
-    return row;
-  }
-
-  key(event, row) {
-    const step = { ArrowUp: row.previousElementSibling, ArrowDown: row.nextElementSibling }[event.key];
-    if (event.key === "Enter") {
-      this.addAfter(row);
-    } else if (event.key === "Backspace" && !event.target.value) {
-      this.remove(row);
-    } else if (step) {
-      step.querySelector("textarea").focus();
-    } else {
-      return;
-    }
-    event.preventDefault();
-  }
-
-  paste(event, row) {
-    const lines = event.clipboardData.getData("text").split(/\r?\n/).map((line) => line.trim()).filter(Boolean);
-    if (lines.length < 2 && (lines[0] ?? "").length <= LONGEST) return;
-    event.preventDefault();
-    const numbered = lines.every((line) => /^\d+ /.test(line));
-    const kept = lines.filter((line) => !line.includes("\t")).map((line) => (numbered ? line.replace(/^\d+ /, "") : line));
-    row.after(...kept.map((line) => this.row(line)));
-    if (!row.querySelector("textarea").value.trim()) row.remove();
-    this.changed();
-  }
-
-  // The server cuts what was written into sentences: each gets its own row, and the caret stays at the end.
-  layOut(story, filled) {
-    if (story.length === filled.length) return filled;
-    const laid = [];
-    let next = 0;
-    for (const row of filled) {
-      const input = row.querySelector("textarea");
-      const text = input.value;
-      const own = [];
-      for (let from = 0, at; next < story.length && (at = text.indexOf(story[next], from)) >= 0; next += 1) {
-        own.push(story[next]);
-        from = at + story[next].length;
-      }
-      const added = own.slice(1).map((sentence) => this.row(sentence));
-      if (added.length) {
-        const typing = document.activeElement === input;
-        input.value = own[0];
-        row.after(...added);
-        const last = added.at(-1).querySelector("textarea");
-        if (typing) {
-          last.focus();
-          last.setSelectionRange(last.value.length, last.value.length);
-        }
-      }
-      laid.push(row, ...added);
-    }
-    return laid;
-  }
-
-  addAfter(row) {
-    const added = this.row("");
-    if (row) row.after(added);
-    else this.list.append(added);
-    added.querySelector("textarea").focus();
-    this.changed();
-  }
-
-  remove(row) {
-    const near = row.previousElementSibling ?? row.nextElementSibling;
-    row.remove();
-    if (near) near.querySelector("textarea").focus();
-    else this.addAfter(null);
-    this.changed();
   }
 
   changed() {
     this.told = null;
     byId("task-title").textContent = "";
-    this.list.classList.add("stale");
+    this.editor.list.classList.add("stale");
     clearTimeout(this.timer);
     this.timer = setTimeout(() => this.ask(), WAIT);
   }
@@ -153,10 +70,11 @@ export class StoryTab {
   async ask() {
     clearTimeout(this.timer);
     this.pending?.abort();
-    this.stop();
-    const filled = this.rows.filter((row) => row.querySelector("textarea").value.trim());
-    const sentences = filled.map((row) => row.querySelector("textarea").value);
+    this.overTime.stop();
+    const { filled } = this.editor;
+    const sentences = filled.map(textOf);
     const question = this.question.value.trim();
+    this.keep([this.model.name, question, ...sentences]);
     if (!sentences.length || !question) {
       this.show(null, []);
       return;
@@ -166,33 +84,35 @@ export class StoryTab {
       const body = { model: this.model.name, sentences, question, vectors: true };
       const trace = await post("/api/trace", body, this.pending.signal);
       // Edited meanwhile: this answer is outdated, the next is on its way.
-      if (filled.some((row, place) => row.querySelector("textarea").value !== sentences[place])) return;
-      this.show(trace, this.layOut(trace.story, filled));
+      if (filled.some((row, place) => textOf(row) !== sentences[place])) return;
+      this.show(trace, this.editor.layOut(trace.story, filled));
       this.showProblem("");
     } catch (error) {
       this.failed(error);
     }
   }
 
-  failed(error) {
+  failed(error, before = "") {
     if (error.name === "AbortError") return;
-    this.showProblem(error instanceof RefusedError ? error.message : "The server cannot be reached.");
+    this.showProblem(before + (error instanceof RefusedError ? error.message : "the server cannot be reached"));
   }
 
   show(trace, filled) {
     this.trace = trace;
-    this.read = trace ? trace.positions.map((place) => filled[place]) : [];
+    const read = trace ? trace.positions.map((place) => filled[place]) : [];
+    const places = new Map(read.map((row, at) => [row, at]));
     const leftOut = new Set(trace ? trace.left_out.map((place) => filled[place]) : []);
-    this.list.classList.remove("stale");
+    this.editor.list.classList.remove("stale");
     const columns = trace ? gateColumns(trace) : [];
     byId("heads").replaceChildren(
       element("span"), element("span"),
-      element("div", { class: "gates" }, ...columns.map((column) => element("span", { class: column.first ? "break" : "" }, column.mark, element("sup", {}, column.layer)))),
+      element("div", { class: "gates" }, ...columns.map((column) =>
+        element("span", { class: column.first ? "break" : "", title: column.name }, column.mark, element("sup", {}, column.layer)))),
       element("span", {}, trace ? "share" : ""), element("span"));
     const support = new Set(this.told?.support);
     const highest = trace ? Math.max(...trace.shares) : 0;
-    this.rows.forEach((row, place) => {
-      const at = this.read.indexOf(row);
+    this.editor.rows.forEach((row, place) => {
+      const at = places.get(row) ?? -1;
       row.querySelector(".number").textContent = place + 1;
       row.querySelector("textarea").setAttribute("aria-label", `sentence ${place + 1}`);
       row.querySelector(".delete").setAttribute("aria-label", `delete sentence ${place + 1}`);
@@ -205,14 +125,8 @@ export class StoryTab {
       row.querySelector(".share b").textContent = trace && at >= 0 ? percent(share) : "";
     });
     this.showAnswer();
-    const slider = byId("time");
-    const read = Boolean(trace?.sentences.length);
-    byId("time-card").hidden = !read;
-    if (read) {
-      slider.max = trace.sentences.length;
-      slider.value = trace.sentences.length;
-      this.showTime();
-    }
+    this.take.show();
+    this.overTime.show(trace, read);
   }
 
   showAnswer() {
@@ -226,60 +140,5 @@ export class StoryTab {
     const notes = byId("unknown");
     notes.hidden = !trace?.notes.length;
     notes.replaceChildren(...(trace?.notes ?? []).map((note) => element("li", {}, note)));
-  }
-
-  showTime() {
-    const { trace } = this;
-    const at = Number(byId("time").value) - 1;
-    const last = trace.sentences.length - 1;
-    this.read.forEach((row, place) => {
-      row.classList.toggle("later", place > at);
-      row.classList.toggle("current", place === at && at < last);
-    });
-    byId("time").setAttribute("aria-valuetext", `after sentence ${at + 1}: ${trace.sentences[at]}`);
-    byId("now").textContent = `After “${trace.sentences[at]}”`;
-    const last_layer = trace.layers.length - 1;
-    const asked = trace.question_in_words
-      ? [element("p", {}, "the question"), element("p", { class: "words" }, trace.question_in_words)] : [];
-    byId("queries").replaceChildren(...asked, ...trace.layers.flatMap((layer, number) => {
-      const parts = [];
-      if (number < last_layer && trace.queries_in_words) {
-        parts.push(element("p", {}, `query for layer ${number + 2}, so far`));
-        parts.push(spoken(trace.so_far_in_words[number][at], trace.so_far_trust[number][at], trace.least_trust));
-        parts.push(element("p", {}, "including later sentences"));
-        parts.push(spoken(trace.queries_in_words[number][at], trace.queries_trust[number][at], trace.least_trust));
-      } else {
-        parts.push(element("p", {}, number < last_layer ? `query layer ${number + 2} reads with` : "state the answer is read from"));
-      }
-      return [...parts, strip(layer.reduced[at])];
-    }));
-    bars(byId("ending"), (trace.ending_here ?? trace.so_far)[at]);
-  }
-
-  play() {
-    if (this.playing) {
-      this.stop();
-      return;
-    }
-    const slider = byId("time");
-    slider.value = 1;
-    this.showTime();
-    byId("play").textContent = "❚❚";
-    byId("play").setAttribute("aria-label", "pause");
-    this.playing = setInterval(() => {
-      if (slider.value === slider.max) {
-        this.stop();
-        return;
-      }
-      slider.value = Number(slider.value) + 1;
-      this.showTime();
-    }, 900);
-  }
-
-  stop() {
-    clearInterval(this.playing);
-    this.playing = null;
-    byId("play").textContent = "▶";
-    byId("play").setAttribute("aria-label", "play");
   }
 }

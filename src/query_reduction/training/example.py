@@ -1,0 +1,30 @@
+"""A story of a model's own data, kept in its card: what the page opens with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from query_reduction.data.stories import Story
+
+__all__ = ["example_of"]
+
+_MOST_SENTENCES = 30
+_MOST_CHARACTERS = 300
+"""Of a sentence, a question or an answer."""
+
+
+def example_of(stories: Iterable[Story]) -> dict[str, Any] | None:
+    """The last question of the first story that fits on a screen, with what it sees; None if no story does."""
+    for story in stories:
+        for question in reversed(story.questions):
+            sentences = story.sentences[: question.after]
+            texts = (*sentences, question.text, question.answer)
+            if 0 < len(sentences) <= _MOST_SENTENCES and max(map(len, texts)) <= _MOST_CHARACTERS:
+                return {
+                    "sentences": list(sentences),
+                    "question": question.text,
+                    "answer": question.answer,
+                    "support": list(question.support),
+                }
+    return None

@@ -1,0 +1,124 @@
+"""A real browser, and a server with two small models.
+
+Needs playwright and a chromium; QRN_CHROMIUM names another one than Debian's.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("playwright.sync_api", reason="needs playwright")
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+CHROMIUM = os.environ.get("QRN_CHROMIUM", "/usr/bin/chromium")
+ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-background-networking"]
+MINUTE = 60_000
+QRN = [sys.executable, "-m", "query_reduction"]
+OWN_STORIES = [
+    {
+        "sentences": [f"Kim took the {thing}.", f"Kim walked to the {place}."],
+        "questions": [{"question": f"Where is the {thing}?", "answer": place, "support": [0, 1]}],
+    }
+    for thing in ("lamp", "book", "ball", "cup", "key")
+    for place in ("cellar", "attic", "shed", "yard")
+]
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    if not Path(CHROMIUM).exists():
+        pytest.skip(f"no chromium at {CHROMIUM}")
+    expect.set_options(timeout=MINUTE)
+    with sync_playwright() as running:
+        browser = running.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+@contextmanager
+def serving(*models: str) -> Iterator[str]:
+    """A server with these models; yields its address."""
+    with subprocess.Popen(
+        [*QRN, "serve", *models, "--port", "0", "--json"], stdout=subprocess.PIPE, text=True
+    ) as server:
+        assert server.stdout is not None
+        yield json.loads(server.stdout.readline())["address"]
+        server.terminate()
+        assert server.wait(30) == 0
+
+
+@pytest.fixture(scope="session")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A server with a model that has learned where people are, one of own stories, and one that has heard dialogs."""
+    runs = tmp_path_factory.mktemp("runs")
+    own = tmp_path_factory.mktemp("own") / "own.jsonl"
+    own.write_text("".join(json.dumps(story) + "\n" for story in OWN_STORIES))
+    where = ["--task", "1", "--questions", "300", "--max-epochs", "60", "--decode-questions"]
+    talking = ["--data", "generated-dialog", "--task", "5", "--network", "2r20c", "--questions", "30", "--max-epochs", "5"]
+    things = ["--data", str(own), "--max-epochs", "2"]
+    for name, options in (("whereabouts", where), ("talker", talking), ("things", things)):
+        command = [*QRN, "train", *options, "--restarts", "1", "--out", str(runs / name)]
+        subprocess.run(command, check=True, capture_output=True, timeout=600)
+    with serving(*(str(runs / name) for name in ("whereabouts", "things", "talker"))) as found:
+        yield found
+
+
+@pytest.fixture(scope="session")
+def ready_address() -> Iterator[str]:
+    """A server with the models that come with the package."""
+    with serving() as found:
+        yield found
+
+
+@pytest.fixture
+def page(browser: Browser, address: str) -> Iterator[Page]:
+    """The page, ready; whatever it complains about fails the test."""
+    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    page.set_default_timeout(MINUTE)
+    complaints: list[str] = []
+    page.on(
+        "console", lambda message: complaints.append(message.text) if message.type in ("error", "warning") else None
+    )
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    outside: list[str] = []
+    own = (address, f"blob:{address}")
+    page.on("request", lambda request: None if request.url.startswith(own) else outside.append(request.url))
+    page.goto(address)
+    expect(page.locator("#confidence")).to_contain_text("sure")
+    yield page
+    assert complaints == []
+    assert outside == []
+    page.close()
+
+
+def tell(page: Page, *sentences: str, question: str) -> None:
+    """Write a story by keyboard."""
+    page.get_by_role("button", name="Clear").click()
+    page.locator("#sentences textarea").first.focus()
+    for number, sentence in enumerate(sentences):
+        if number:
+            page.keyboard.press("Enter")
+        page.keyboard.type(sentence)
+    page.locator("#question").fill(question)
+    page.keyboard.press("Enter")
+
+
+def paste(page: Page, text: str) -> None:
+    """Paste a text where the caret is."""
+    page.evaluate(
+        """(story) => {
+          const clipboardData = new DataTransfer();
+          clipboardData.setData("text", story);
+          const paste = new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true });
+          document.activeElement.dispatchEvent(paste);
+        }""",
+        text,
+    )
