@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,12 +15,11 @@ from pathlib import Path
 import pytest
 
 pytest.importorskip("playwright.sync_api", reason="needs playwright")
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from browser_steps import MINUTE, QRN
+from playwright.sync_api import Browser, ConsoleMessage, Page, expect, sync_playwright
 
 CHROMIUM = os.environ.get("QRN_CHROMIUM", "/usr/bin/chromium")
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-background-networking"]
-MINUTE = 60_000
-QRN = [sys.executable, "-m", "query_reduction"]
 OWN_STORIES = [
     {
         "sentences": [f"Kim took the {thing}.", f"Kim walked to the {place}."],
@@ -62,7 +60,18 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     own = tmp_path_factory.mktemp("own") / "own.jsonl"
     own.write_text("".join(json.dumps(story) + "\n" for story in OWN_STORIES))
     where = ["--task", "1", "--questions", "300", "--max-epochs", "60", "--decode-questions"]
-    talking = ["--data", "generated-dialog", "--task", "5", "--network", "2r20c", "--questions", "30", "--max-epochs", "5"]
+    talking = [
+        "--data",
+        "generated-dialog",
+        "--task",
+        "5",
+        "--network",
+        "2r20c",
+        "--questions",
+        "30",
+        "--max-epochs",
+        "5",
+    ]
     things = ["--data", str(own), "--max-epochs", "2"]
     for name, options in (("whereabouts", where), ("talker", talking), ("things", things)):
         command = [*QRN, "train", *options, "--restarts", "1", "--out", str(runs / name)]
@@ -84,9 +93,13 @@ def page(browser: Browser, address: str) -> Iterator[Page]:
     page = browser.new_page(viewport={"width": 1280, "height": 900})
     page.set_default_timeout(MINUTE)
     complaints: list[str] = []
-    page.on(
-        "console", lambda message: complaints.append(message.text) if message.type in ("error", "warning") else None
-    )
+
+    def heard(message: ConsoleMessage) -> None:
+        # A refused request, which the page shows in its own words, is also logged by the browser.
+        if message.type in ("error", "warning") and "status of 422" not in message.text:
+            complaints.append(message.text)
+
+    page.on("console", heard)
     page.on("pageerror", lambda error: complaints.append(str(error)))
     outside: list[str] = []
     own = (address, f"blob:{address}")
@@ -97,28 +110,3 @@ def page(browser: Browser, address: str) -> Iterator[Page]:
     assert complaints == []
     assert outside == []
     page.close()
-
-
-def tell(page: Page, *sentences: str, question: str) -> None:
-    """Write a story by keyboard."""
-    page.get_by_role("button", name="Clear").click()
-    page.locator("#sentences textarea").first.focus()
-    for number, sentence in enumerate(sentences):
-        if number:
-            page.keyboard.press("Enter")
-        page.keyboard.type(sentence)
-    page.locator("#question").fill(question)
-    page.keyboard.press("Enter")
-
-
-def paste(page: Page, text: str) -> None:
-    """Paste a text where the caret is."""
-    page.evaluate(
-        """(story) => {
-          const clipboardData = new DataTransfer();
-          clipboardData.setData("text", story);
-          const paste = new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true });
-          document.activeElement.dispatchEvent(paste);
-        }""",
-        text,
-    )

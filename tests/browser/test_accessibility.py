@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 pytest.importorskip("playwright.sync_api", reason="needs playwright")
-from conftest import QRN
+from browser_steps import QRN
 from playwright.sync_api import Browser, Page, expect
 
 pytestmark = pytest.mark.browser

@@ -7,7 +7,7 @@ import re
 import pytest
 
 pytest.importorskip("playwright.sync_api", reason="needs playwright")
-from conftest import MINUTE, paste, tell
+from browser_steps import MINUTE, paste, tell
 from playwright.sync_api import Browser, Page, expect
 
 pytestmark = pytest.mark.browser
@@ -132,12 +132,19 @@ def test_every_gate_says_which_it_is(page: Page) -> None:
     tell(page, "Mary went to the garden.", "Mary went to the office.", question="Where is Mary?")
     expect(page.locator("#answer")).to_have_text("office")
     row = page.locator("#sentences li").first
-    for name in ("update gate, layer 1", "forward reset gate, layer 1", "backward reset gate, layer 1", "update gate, layer 2"):
+    for name in (
+        "update gate, layer 1",
+        "forward reset gate, layer 1",
+        "backward reset gate, layer 1",
+        "update gate, layer 2",
+    ):
         expect(row.get_by_role("img", name=re.compile(rf"^{name}: [01]\.\d\d$"))).to_have_count(1)
     page.set_viewport_size({"width": 400, "height": 800})
     for heading in ("Story", "Answer", "The query over time"):
         expect(page.get_by_role("heading", name=heading, exact=True)).to_be_visible()
-    marks = row.locator(".gates span").evaluate_all("(cells) => cells.map((cell) => getComputedStyle(cell, '::before').content)")
+    marks = row.locator(".gates span").evaluate_all(
+        "(cells) => cells.map((cell) => getComputedStyle(cell, '::before').content)"
+    )
     assert [mark.strip('" ') for mark in marks] == ["z¹", "→r¹", "←r¹", "z²"]
 
 

@@ -10,12 +10,12 @@ from xml.etree import ElementTree
 import pytest
 
 pytest.importorskip("playwright.sync_api", reason="needs playwright")
-from conftest import tell
+from browser_steps import tell
 from playwright.sync_api import Browser, Page, expect
 
 pytestmark = pytest.mark.browser
 
-STORY = ("Mary went to the garden.", "Zoë <b>&</b> John went to the office.", "Mary travelled to the hallway.")
+STORY = ("Mary went to the garden.", "John & went to the office.", "Mary travelled to the hallway.")
 QUESTION = "Where is Mary?"
 
 

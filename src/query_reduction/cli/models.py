@@ -30,7 +30,11 @@ class Models:
             return 0
         table = Table(box=SIMPLE_HEAD, header_style="bold", padding=(0, 1), pad_edge=False)
         for title in ("name", "what it answers", "network", "size", "error, generated", "error, published"):
-            table.add_column(title, justify="right" if title.startswith(("size", "error")) else "left", no_wrap=title == "what it answers")
+            table.add_column(
+                title,
+                justify="right" if title.startswith(("size", "error")) else "left",
+                no_wrap=title == "what it answers",
+            )
         for model in models:
             table.add_row(*_row(model))
         console.print(table)

@@ -18,15 +18,15 @@ table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size
 th, td { padding: .2rem .5rem; text-align: right; border-bottom: 1px solid #dde3e8 }
 thead tr:first-child th:first-child { text-align: left }
 td { white-space: nowrap }
-td:first-child { text-align: left; position: sticky; left: 0; background: #fff }
+tbody th { text-align: left; font-weight: 400; position: sticky; left: 0; background: #fff }
 small { color: #5c6872; font-size: 11px }
-tr.summary td { background: #f2f5f7 }
+tr.summary > * { background: #f2f5f7 }
 .wide { overflow-x: auto; max-width: 100% }
 svg { display: block; margin: 1rem 0 2rem }
 svg text { font: 11px system-ui, sans-serif; fill: #1d2730 }
 @media (prefers-color-scheme: dark) {
-  body, td:first-child { background: #14191d } body { color: #dfe6eb } svg text { fill: #dfe6eb }
-  small { color: #a5b1ba } tr.summary td { background: #1f272d } th, td { border-color: #333e46 }
+  body, tbody th { background: #14191d } body { color: #dfe6eb } svg text { fill: #dfe6eb }
+  small { color: #a5b1ba } tr.summary > * { background: #1f272d } th, td { border-color: #333e46 }
 }
 """
 _PAPER, _OURS, _DOT = "#9aa7b1", "#1f77b4", "#d9622b"
@@ -39,28 +39,40 @@ def to_html(table: Table) -> str:
     """The page."""
     parts = []
     for section in sections(table):
-        head = "".join(f'<th colspan="{len(head.below)}">{escape(head.name)}</th>' for head in section.heads)
-        below = "".join(f"<th>{kind}</th>" for head in section.heads for kind in head.below)
+        head = "".join(
+            f'<th scope="colgroup" colspan="{len(head.below)}">{escape(head.name)}</th>' for head in section.heads
+        )
+        below = "".join(f'<th scope="col">{kind}</th>' for head in section.heads for kind in head.below)
         rows = [_row(label, cells, section.heads, "") for label, cells in section.body]
         rows += [_row(label, cells, section.heads, ' class="summary"') for label, cells in section.summary]
         heading = f"<h2>{escape(section.title)}</h2>" if section.title != table.title else ""
         parts.append(
-            f'{heading}<div class="wide"><table><thead><tr><th rowspan="2">task</th>{head}</tr>'
-            f"<tr>{below}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
+            heading
+            + _wide(
+                section.title,
+                f'<table><thead><tr><th scope="col" rowspan="2">task</th>{head}</tr>'
+                f"<tr>{below}</tr></thead><tbody>{''.join(rows)}</tbody></table>",
+            )
         )
     for column in table.columns:
         if column.measured:
             name = column.name + (f", errors counted {column.measure}" if len(table.measures) > 1 else "")
-            picture = _chart(table.rows, column)
-            parts.append(f'<h2>{escape(name)}: error by task</h2><div class="wide">{picture}</div>')
+            title = f"{name}: error by task"
+            parts.append(f"<h2>{escape(title)}</h2>{_wide(title, _chart(table.rows, column))}")
     notes = "".join(f"<p>{escape(note)}</p>" for note in remarks(table))
     commits = sorted({commit for column in table.columns for commit in column.commits})
     return (
-        f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{escape(table.title)}</title>'
-        f'<meta name="viewport" content="width=device-width"><style>{_STYLE}</style>'
+        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{escape(table.title)}</title>'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f'<meta name="color-scheme" content="light dark"><style>{_STYLE}</style></head><body><main>'
         f"<h1>{escape(table.title)}</h1><p>{escape(legend(table)).replace('`', '')}</p>{notes}{''.join(parts)}"
-        f"<p>Computed by {escape(', '.join(commits) or 'nothing yet')}.</p></html>\n"
+        f"<p>Computed by {escape(', '.join(commits) or 'nothing yet')}.</p></main></body></html>\n"
     )
+
+
+def _wide(title: str, content: str) -> str:
+    """What may be wider than the page scrolls by itself, also by keyboard."""
+    return f'<div class="wide" tabindex="0" role="region" aria-label="{escape(title)}">{content}</div>'
 
 
 def _row(label: str, cells: Sequence[str], heads: Sequence[Head], kind: str) -> str:
@@ -71,7 +83,7 @@ def _row(label: str, cells: Sequence[str], heads: Sequence[Head], kind: str) -> 
         values.append(
             f"<td><b>{escape(chosen)}</b> <small>{escape(spread)}</small></td>" if own else f"<td>{text}</td>"
         )
-    return f"<tr{kind}><td>{escape(label)}</td>{''.join(values)}</tr>"
+    return f'<tr{kind}><th scope="row">{escape(label)}</th>{"".join(values)}</tr>'
 
 
 def _ticks(largest: float) -> list[float]:

@@ -45,10 +45,10 @@ const address = {
     const hash = await pack(texts);
     if (number === this.latest) history.replaceState(null, "", hash);
   },
-  async read() {
+  async read(hash) {
     try {
       showNotice("");
-      return await unpack(location.hash);
+      return await unpack(hash);
     } catch (error) {
       if (!(error instanceof LinkError)) throw error;
       showNotice(error.message);
@@ -82,8 +82,8 @@ async function start() {
     tabs[model.kind].use(model, story);
   };
 
-  const showLink = async () => {
-    const shared = await address.read();
+  const showLink = async (hash) => {
+    const shared = await address.read(hash);
     const asked = models.find((model) => model.name === shared?.model);
     const model = asked ?? firstOf(kinds[0]);
     show(model, model.kind === "story" ? shared?.story : null);
@@ -102,8 +102,9 @@ async function start() {
     });
   }
   select.addEventListener("change", () => show(models.find((model) => model.name === select.value)));
-  addEventListener("hashchange", showLink);
-  await showLink();
+  // By the time of the event the address may hold the next answer already.
+  addEventListener("hashchange", (event) => showLink(new URL(event.newURL).hash));
+  await showLink(location.hash);
 }
 
 start().catch((error) => showProblem(`The server cannot be reached: ${error.message}`));
