@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test test-browser test-cluster test-notebook check bench attack attack-short setup clean
+.PHONY: demo test test-browser test-cluster test-notebook test-wheel docs check bench attack attack-short setup clean
 
 demo: $(READY)  ## generate stories, train, answer a question, show the gates
 	@$(BIN)/qrn demo
@@ -19,6 +19,14 @@ test-browser: $(READY)  ## the page, in a real browser (Debian: apt-get install 
 test-cluster: $(READY)  ## a sweep on a Ray cluster of two nodes, one of which dies
 	$(BIN)/pip install -q --disable-pip-version-check -c constraints.txt -e '.[cluster]'
 	$(BIN)/python -m pytest -m cluster
+
+test-wheel: $(READY)  ## the wheel, in an empty environment outside the repository, answers a question
+	$(BIN)/pip install -q --disable-pip-version-check -c constraints.txt -e '.[wheels]'
+	$(BIN)/python -m pytest -m wheel
+
+docs: $(READY)  ## the documentation site, in build/site; a warning is an error
+	$(BIN)/pip install -q --disable-pip-version-check -c constraints.txt -e '.[docs]'
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
 
 test-notebook: $(READY)  ## the notebook of the documentation runs from top to bottom
 	$(BIN)/pip install -q --disable-pip-version-check -c constraints.txt -e '.[notebook]'

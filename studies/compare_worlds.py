@@ -1,6 +1,6 @@
 """How alike generated and published stories are, task by task: writes results/worlds-comparison.json and .md.
 
-python -m studies.compare_worlds [--data ../shared/data/babi] [--out results]
+python -m studies.compare_worlds [--data babi] [--out results]
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ DISTRIBUTIONS = ("templates", "story lengths", "supporting facts", "places of th
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, default=Path("../shared/data/babi"), help="folder with en and en-10k")
+    parser.add_argument("--data", type=Path, default=Path("babi"), help="folder with en and en-10k")
     parser.add_argument("--out", type=Path, default=RESULTS, help="folder for the two files")
     arguments = parser.parse_args()
     rows = []

@@ -1,6 +1,6 @@
 """Do reduced queries say what they should? Trains with the question decoder and without, on the published bAbI files.
 
-    python -m studies.decoded_queries ../shared/data/babi/en --restarts 10
+    python -m studies.decoded_queries babi/en --restarts 10
 
 Three trainings with the same seed: task 2; task 2 with the decoder; tasks 1 and 2 together with the decoder, where
 questions about people ("Where is Sandra?") exist for the decoder to learn. On the test questions of task 2: how many

@@ -1,6 +1,6 @@
 """Do networks explain themselves? Sentences ranked by contribution, compared with the published facts.
 
-    python -m studies.explanations ../shared/data/babi/en
+    python -m studies.explanations babi/en
 
 trains several restarts of a network on every task of the published files, scores each on the published test as
 `qrn evaluate --explanations` does, and writes results/explanations.json and results/explanations.md. All restarts

@@ -2,7 +2,7 @@
 
 A part of the stories is short, like those people make up; see ``worlds.shortened``.
 
-    python -m studies.make_models --only task1,task2 --stories ../shared/data/babi/en --dialogs ../shared/data/dialog
+    python -m studies.make_models --only task1,task2 --stories babi/en --dialogs dialog
 
 Nothing is chosen on a test: restarts are chosen on generated development questions, the published files are only
 measured. Each model is one file in the package, with a card that says all of this; too large a file is an error.

@@ -1,7 +1,7 @@
 """Do generated stories teach what the published ones teach? Both networks on the published test, task by task.
 
-    qrn reproduce qa-10k --variants 2r --restarts 3 --data ../shared/data
-    qrn reproduce transfer --restarts 3 --data ../shared/data
+    qrn reproduce qa-10k --variants 2r --restarts 3 --data DATA
+    qrn reproduce transfer --restarts 3 --data DATA
     python -m studies.transfer
 
 reads the stored results of the first two commands and writes results/transfer-comparison.md.

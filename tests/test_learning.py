@@ -149,6 +149,10 @@ def test_same_seed_same_model(stories: list[qr.Story]) -> None:
 def test_development_stories_are_not_trained_on(stories: list[qr.Story]) -> None:
     card = train(stories, dev=worlds.generate(1, 50, split="valid"), max_epochs=1).card
     assert card["questions"] == {"train": 300, "dev": 50, "test": 0}
+    # The example with which the page opens is one the network was not trained on.
+    held_out = worlds.generate(1, 50, split="valid")[0]
+    assert card["example"]["sentences"] == list(held_out.sentences[: held_out.questions[-1].after])
+    assert card["example"]["answer"] == held_out.questions[-1].answer
     assert card["test_error"] is None
 
 

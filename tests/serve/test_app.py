@@ -90,6 +90,28 @@ def test_models_and_stories(reader: StoryModel) -> None:
     assert max(story["support"]) < len(story["sentences"])
 
 
+@pytest.mark.parametrize("example", [None, 7, {"sentences": "no list"}, {"sentences": STORY, "question": QUESTION}])
+def test_a_card_without_a_whole_example_has_none(example: Any) -> None:
+    (model,) = request(story_model({"example": example}), "GET", "/api/models").json()["models"]
+    assert model["example"] is None
+
+
+def test_a_models_own_example() -> None:
+    example = {"sentences": STORY, "question": QUESTION, "answer": "garden", "support": [0, 1]}
+    (model,) = request(story_model({"example": example}), "GET", "/api/models").json()["models"]
+    assert model["example"] == example
+
+
+def test_texts_become_sentences(reader: StoryModel) -> None:
+    texts = {"sentences": ["Mary got the milk. Dr. Smith left!", "John slept."]}
+    limits = Limits(sentences=3)
+    response = request(reader, "POST", "/api/sentences", json=texts, limits=limits)
+    assert response.json()["sentences"] == ["Mary got the milk.", "Dr. Smith left!", "John slept."]
+    refused = request(reader, "POST", "/api/sentences", json=texts, limits=Limits(sentences=2))
+    assert refused.status_code == 422
+    assert "2 sentences, not 3" in refused.json()["error"]["message"]
+
+
 def test_no_stories_for_a_model_without_tasks() -> None:
     plain = story_model({})
     response = request(plain, "POST", "/api/story", json={"model": "task2", "seed": 7})

@@ -16,7 +16,7 @@ from query_reduction._version import __version__
 from query_reduction.cli.plain_text import allow_plain_text
 from query_reduction.errors import InputError
 
-__all__ = ["VERBS", "main"]
+__all__ = ["VERBS", "main", "options_of", "parse", "verb_of"]
 
 VERBS: dict[str, tuple[str, str]] = {
     "train": ("train:Train", "train a network on stories, with restarts"),
@@ -67,11 +67,12 @@ def _dispatch(given: list[str]) -> int:
     if not given or given[0] in ("--help", "-h", "help"):
         print(_overview())
         return 0
-    verb = next((name for name in (" ".join(given[:2]), given[0]) if name in VERBS), None)
+    verb = verb_of(given)
     if verb is None:
         return _wrong_verb(given)
     try:
-        return _run(verb, given[len(verb.split()) :])
+        code: int = parse(verb, given[len(verb.split()) :]).run()
+        return code
     except InputError as error:
         return _failed(verb, str(error))
     except BrokenPipeError:
@@ -96,16 +97,22 @@ def _failed(verb: str, message: str) -> int:
     return 1
 
 
-def _run(verb: str, arguments: list[str]) -> int:
+def verb_of(given: Sequence[str]) -> str | None:
+    """The verb that some arguments begin with."""
+    return next((name for name in (" ".join(given[:2]), given[0]) if name in VERBS), None)
+
+
+def options_of(verb: str) -> Any:
+    """The dataclass of a verb's options."""
+    module_name, class_name = VERBS[verb][0].split(":")
+    return getattr(import_module(f"query_reduction.cli.{module_name}"), class_name)
+
+
+def parse(verb: str, arguments: Sequence[str]) -> Any:
+    """A verb's options with these values; wrong ones end the program with a message."""
     import tyro
 
-    module_name, class_name = VERBS[verb][0].split(":")
-    options: Any = getattr(import_module(f"query_reduction.cli.{module_name}"), class_name)
-    # A verb whose defaults depend on some of its options (train: the preset) works them out first.
-    default = options.defaults(arguments) if hasattr(options, "defaults") else tyro.MISSING_NONPROP
-    parsed = tyro.cli(options, args=arguments, prog=f"qrn {verb}", default=default, config=(tyro.conf.OmitArgPrefixes,))
-    code: int = parsed.run()
-    return code
+    return tyro.cli(options_of(verb), args=arguments, prog=f"qrn {verb}", config=(tyro.conf.OmitArgPrefixes,))
 
 
 def _overview() -> str:

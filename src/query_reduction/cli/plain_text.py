@@ -26,7 +26,7 @@ def allow_plain_text() -> None:
     codecs.register_error(_NAME, _replace)
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
-        if reconfigure is not None:
+        if reconfigure is not None and not (stream.encoding or "").lower().startswith("utf"):
             reconfigure(errors=_NAME)
 
 

@@ -16,7 +16,7 @@ from typing import Annotated, Any, get_args, get_origin, get_type_hints
 import tyro
 from tyro.constructors import PrimitiveConstructorSpec
 
-__all__ = ["given", "optional"]
+__all__ = ["field_docs", "given", "optional"]
 
 
 def optional(name: str, groups: Mapping[str, Sequence[type]]) -> type:
@@ -29,7 +29,8 @@ def optional(name: str, groups: Mapping[str, Sequence[type]]) -> type:
         for settings in classes:
             hints = get_type_hints(settings, include_extras=True)
             for field in fields(settings):
-                kind, owners, text = found.get(field.name, (_plain(hints[field.name]), [], _docs(settings)[field.name]))
+                new: tuple[Any, list[str], str] = (_plain(hints[field.name]), [], field_docs(settings)[field.name])
+                kind, owners, text = found.get(field.name, new)
                 found[field.name] = (kind, owners if owner in owners else [*owners, owner], text)
     made = [
         (field, Annotated[_option(kind), tyro.conf.arg(help=f"{text} ({', '.join(owners)})")], None)
@@ -70,7 +71,7 @@ def _plain(hint: Any) -> Any:
     return get_args(hint)[0] if get_origin(hint) is Annotated else hint
 
 
-def _docs(settings: type) -> dict[str, str]:
+def field_docs(settings: type) -> dict[str, str]:
     """The docstring under each field, also of the classes it is derived from."""
     docs: dict[str, str] = {}
     for owner in reversed([base for base in settings.__mro__ if is_dataclass(base)]):

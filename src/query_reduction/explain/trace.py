@@ -154,9 +154,9 @@ class Trace(Reading):
             value["least_trust"] = LEAST_TRUST
         return value
 
-    def save(self, path: Path, *, vectors: bool = True) -> None:
+    def save(self, path: str | Path, *, vectors: bool = True) -> None:
         """Write the trace as JSON, in full by default."""
-        write_atomically(path, json.dumps(self.as_json(vectors=vectors), ensure_ascii=False) + "\n")
+        write_atomically(Path(path), json.dumps(self.as_json(vectors=vectors), ensure_ascii=False) + "\n")
 
     def _repr_html_(self) -> str:
         """The display in a notebook."""

@@ -1,0 +1,82 @@
+"""The wheel, installed into an empty environment outside the repository, answers a question."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.wheel
+
+ROOT = Path(__file__).parents[1]
+STORY = "Mary got the milk there.\nJohn went to the office.\nMary went to the garden.\n"
+
+
+def run(*command: str | Path, folder: Path, text: str = "") -> str:
+    """What a command prints; it sees nothing of the repository."""
+    hidden = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "VIRTUAL_ENV")}
+    done = subprocess.run(
+        [str(part) for part in command],
+        cwd=folder,
+        input=text,
+        capture_output=True,
+        text=True,
+        timeout=1800,
+        env=hidden,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize(
+    ("platform", "expected"),
+    [
+        ("linux", {"cp312-manylinux_x86_64", "cp312-manylinux_aarch64"}),
+        ("macos", {"cp312-macosx_arm64"}),
+    ],
+)
+def test_the_configuration_builds_for_these_machines(platform: str, expected: set[str]) -> None:
+    command = [sys.executable, "-m", "cibuildwheel", "--print-build-identifiers", "--platform", platform]
+    assert set(run(*command, ROOT, folder=ROOT).split()) == expected
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("wheel")
+    run(sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "--wheel-dir", folder, ROOT, folder=folder)
+    (made,) = folder.glob("*.whl")
+    return made
+
+
+def test_the_wheel_has_all_parts_and_nothing_else(wheel: Path) -> None:
+    names = zipfile.ZipFile(wheel).namelist()
+    for part in (
+        "ready/task2.safetensors",
+        "serve/page/index.html",
+        "explain/trace.css",
+        "worlds/words.toml",
+        "py.typed",
+    ):
+        assert f"query_reduction/{part}" in names
+    assert any(Path(name).suffix in (".so", ".dylib", ".dll") for name in names), "the kernels were not compiled"
+    assert all(name.startswith(("query_reduction/", "query_reduction-")) for name in names)
+    # One wheel serves every Python from 3.11 on: the library is loaded at run time, not linked.
+    assert "-py3-none-" in wheel.name
+
+
+def test_an_empty_environment_answers(wheel: Path, tmp_path: Path) -> None:
+    place = tmp_path / "empty"
+    run(sys.executable, "-m", "venv", place, folder=tmp_path)
+    python = place / "bin" / "python"
+    constraints = ROOT / "constraints.txt"
+    run(python, "-m", "pip", "install", "-q", "-c", constraints, f"{wheel}[serve,plots]", folder=tmp_path)
+    where = run(python, "-c", "import query_reduction; print(query_reduction.__file__)", folder=tmp_path)
+    assert Path(where.strip()).is_relative_to(place)
+    ask = ["ask", "task2", "--story", "-", "--question", "Where is the milk?"]
+    assert run(place / "bin" / "qrn", *ask, folder=tmp_path, text=STORY).startswith("garden")
+    native = "from query_reduction.native.library import available; print(available())"
+    assert run(python, "-c", native, folder=tmp_path).strip() == "True"
