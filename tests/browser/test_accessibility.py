@@ -81,13 +81,14 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for story in ("story", "long"):
         explain = ["explain", "task2", "--story", f"{story}.txt", "--question", "Where is the milk?"]
         subprocess.run([*QRN, *explain, "--html", f"{story}.html"], cwd=folder, check=True, timeout=120)
+    subprocess.run([*QRN, "export", "task2", "--to", "exported.html"], cwd=folder, check=True, timeout=120)
     report = ["reproduce", "qa-1k", "--report-only", "--formats", "html", "--out", str(folder)]
     (folder / "store").symlink_to(ROOT / "results" / "store")
     subprocess.run([*QRN, *report], cwd=folder, check=True, timeout=120, capture_output=True)
     return folder
 
 
-@pytest.mark.parametrize("name", ["story", "long", "qa-1k"])
+@pytest.mark.parametrize("name", ["story", "long", "qa-1k", "exported"])
 def test_written_pages(screen: Page, pages: Path, name: str) -> None:
     screen.goto((pages / f"{name}.html").as_uri())
     check(screen)

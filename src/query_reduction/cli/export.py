@@ -31,8 +31,8 @@ class Export:
     to: Path
     """Where to: a name that ends in .html or .onnx, or a folder."""
     story: str | None = None
-    """With .html: a text file with the story the page opens with; by default a generated one, for models of the story
-    tasks."""
+    """With .html: a text file with the story the page opens with; by default one of its own data, or a generated one
+    for ready models."""
     question: str | None = None
     """With .html: the question it opens with."""
     json: bool = False

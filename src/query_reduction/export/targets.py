@@ -12,6 +12,7 @@ from query_reduction.export.page import page_of
 from query_reduction.files import write_atomically
 from query_reduction.model import DialogModel, StoryModel
 from query_reduction.ready import story_tasks
+from query_reduction.training.example import example_in
 from query_reduction.worlds import generate
 
 __all__ = ["export_model"]
@@ -42,10 +43,11 @@ def _title(model: StoryModel | DialogModel) -> str:
 
 
 def _example(model: StoryModel | DialogModel) -> tuple[Sequence[str], str]:
-    """A story of the task it was trained for, if such stories can be generated."""
+    """A story of its own data, or one of its task, if such stories can be generated."""
+    own = example_in(model.card)
     tasks = story_tasks(model.card)
-    if not tasks:
+    if own is None and not tasks:
         return (), ""
-    told = generate(tasks[-1], 1, split="test")[0]
+    told = own or generate(tasks[-1], 1, split="test")[0]
     asked = told.questions[0]
     return told.sentences[: asked.after], asked.text

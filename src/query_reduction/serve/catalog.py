@@ -6,13 +6,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
 from query_reduction.errors import InputError
 from query_reduction.model import DialogModel, StoryModel, load
 from query_reduction.ready import find_model, ready_models, story_tasks
-from query_reduction.serve.messages import ToldStory
 from query_reduction.training.checkpoint import MODEL_FILE
+from query_reduction.training.example import example_in
 from query_reduction.worlds import TASKS
 
 __all__ = ["describe", "load_models"]
@@ -65,9 +63,10 @@ def describe(name: str, model: StoryModel | DialogModel) -> dict[str, Any]:
     }
 
 
-def _example(card: Mapping[str, Any]) -> ToldStory | None:
-    """The story in a model's card; a card may hold anything, also what is no story."""
-    try:
-        return ToldStory.model_validate(card.get("example"))
-    except ValidationError:
+def _example(card: Mapping[str, Any]) -> dict[str, Any] | None:
+    story = example_in(card)
+    if story is None:
         return None
+    (question,) = story.questions
+    told = {"sentences": story.sentences, "question": question.text}
+    return told | {"answer": question.answer, "support": question.support}

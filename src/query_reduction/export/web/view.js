@@ -18,7 +18,7 @@ function gateColumns(found) {
 
 function gateCell(column, at) {
   const value = column.values[at];
-  const cell = element("td", { class: value > 0.6 ? "gate dark" : "gate", title: column.title }, value.toFixed(2));
+  const cell = element("td", { class: "gate", title: column.title }, value.toFixed(2));
   cell.style.setProperty("--g", `${Math.round(100 * value)}%`);
   return cell;
 }
@@ -28,12 +28,14 @@ function table(found) {
   const most = Math.max(...found.shares) || 1;
   const heading = (attributes, ...text) => element("th", { scope: "col", ...attributes }, ...text);
   const head = element("tr", {}, heading({ class: "number" }, "#"), heading({}, "sentence"),
-    ...columns.map((column) => heading({ class: "gate", title: column.title }, column.mark, element("sup", {}, column.layer))),
-    heading({}, "contributed"));
+    ...columns.map((column) => heading({ class: "gate", title: column.title },
+      element("span", { "aria-hidden": "true" }, column.mark, element("sup", {}, column.layer)),
+      element("span", { class: "spoken" }, column.title))),
+    heading({}, "share"));
   const rows = found.story.map((sentence, place) => {
     const at = found.positions.indexOf(place);
     const row = element("tr", at < 0 ? { class: "unread", title: "was not read" } : {},
-      element("td", { class: "number" }, place + 1), element("td", { class: "sentence" }, sentence));
+      element("td", { class: "number" }, place + 1), element("th", { scope: "row", class: "sentence" }, sentence));
     if (at < 0) {
       row.append(element("td", { colspan: columns.length + 1 }));
     } else {
