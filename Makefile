@@ -13,11 +13,11 @@ test: $(READY)  ## the default tests
 	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 test-browser: $(READY)  ## the page, in a real browser (Debian: apt-get install chromium)
-	$(BIN)/pip install -q --disable-pip-version-check -c constraints.txt -e '.[browser]'
+	$(BIN)/pip install -q --disable-pip-version-check --no-build-isolation -c constraints.txt -e '.[browser]'
 	$(BIN)/python -m pytest -m browser
 
 test-cluster: $(READY)  ## a sweep on a Ray cluster of two nodes, one of which dies
-	$(BIN)/pip install -q --disable-pip-version-check -c constraints.txt -e '.[cluster]'
+	$(BIN)/pip install -q --disable-pip-version-check --no-build-isolation -c constraints.txt -e '.[cluster]'
 	$(BIN)/python -m pytest -m cluster
 
 test-wheel: $(READY)  ## the wheel, in an empty environment outside the repository, answers a question
@@ -29,7 +29,7 @@ docs: $(READY)  ## the documentation site, in build/site; a warning is an error
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
 
 test-notebook: $(READY)  ## the notebook of the documentation runs from top to bottom
-	$(BIN)/pip install -q --disable-pip-version-check -c constraints.txt -e '.[notebook]'
+	$(BIN)/pip install -q --disable-pip-version-check --no-build-isolation -c constraints.txt -e '.[notebook]'
 	$(BIN)/python -m pytest -p no:cacheprovider --nbmake docs/first-steps.ipynb
 
 check: $(READY)  ## style, types, and that packages import downward only
@@ -39,11 +39,11 @@ check: $(READY)  ## style, types, and that packages import downward only
 	$(BIN)/lint-imports
 
 bench: $(READY)  ## speed, side by side with other ways to compute the same
-	$(BIN)/pip install -q --disable-pip-version-check -c constraints.txt -e '.[bench]'
+	$(BIN)/pip install -q --disable-pip-version-check --no-build-isolation -c constraints.txt -e '.[bench]'
 	$(BIN)/qrn bench
 
 attack: $(READY)  ## kills, broken disks, fuzzing, sanitizers, load under attack (hours); results/attack.md
-	$(BIN)/pip install -q --disable-pip-version-check -c constraints.txt -e '.[cluster]'
+	$(BIN)/pip install -q --disable-pip-version-check --no-build-isolation -c constraints.txt -e '.[cluster]'
 	$(BIN)/python -m attack
 
 attack-short: $(READY)  ## a small part of each, in minutes
@@ -52,12 +52,15 @@ attack-short: $(READY)  ## a small part of each, in minutes
 setup: $(READY)
 
 # The kernels are compiled by the install, so it is done again when they change.
-$(READY): pyproject.toml constraints.txt $(wildcard kernels/*)
+# What is downloaded must have the checksums of requirements.lock, the tools that compile the kernels included; the second
+# step adds torch alone, whose builds differ between systems (see studies/lock.py).
+$(READY): pyproject.toml constraints.txt requirements.lock $(wildcard kernels/*)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "Python 3.11 or newer is needed; say which with  make PYTHON=/path/to/python3.11"; exit 1; }
 	@echo "setting up $(VENV) (once; a minute or two)"
 	$(PYTHON) -m venv $(VENV)
-	PIP_CONSTRAINT=constraints.txt $(BIN)/pip install --quiet --disable-pip-version-check -e '.[dev]'
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements.lock
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-build-isolation -c constraints.txt -e '.[dev]'
 	@touch $@
 
 clean:
