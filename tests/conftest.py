@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 # As the command line does, and before PyTorch is loaded.
 os.environ.setdefault("GOMP_SPINCOUNT", "10000")
@@ -20,6 +22,10 @@ torch.set_num_threads(1)
 settings.register_profile("patient", deadline=None)
 settings.load_profile("patient")
 
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+CHROMIUM = os.environ.get("QRN_CHROMIUM", "/usr/bin/chromium")
 REAL_DATA = Path(__file__).parents[2] / "shared" / "data"
 
 # Shapes are types: every call into the networks is checked in tests and costs nothing elsewhere.
@@ -33,6 +39,21 @@ from query_reduction.training.checkpoint import save_model
 from query_reduction.training.run import Run
 from query_reduction.training.setup import setup
 from query_reduction.worlds.dialogs import knowledge_rows
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """A real browser: Debian's chromium, or the one that QRN_CHROMIUM names. There can be one only in a process."""
+    from playwright.sync_api import expect, sync_playwright
+
+    if not Path(CHROMIUM).exists():
+        pytest.skip(f"no chromium at {CHROMIUM}")
+    expect.set_options(timeout=60_000)
+    arguments = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-background-networking"]
+    with sync_playwright() as running:
+        browser = running.chromium.launch(executable_path=CHROMIUM, args=arguments)
+        yield browser
+        browser.close()
 
 
 @pytest.fixture(scope="session")

@@ -1,12 +1,8 @@
-"""A real browser, and a server with two small models.
-
-Needs playwright and a chromium; QRN_CHROMIUM names another one than Debian's.
-"""
+"""Servers with small models and with those of the package, and the page in a real browser."""
 
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,10 +12,8 @@ import pytest
 
 pytest.importorskip("playwright.sync_api", reason="needs playwright")
 from browser_steps import MINUTE, QRN
-from playwright.sync_api import Browser, ConsoleMessage, Page, expect, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Page, expect
 
-CHROMIUM = os.environ.get("QRN_CHROMIUM", "/usr/bin/chromium")
-ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-background-networking"]
 OWN_STORIES = [
     {
         "sentences": [f"Kim took the {thing}.", f"Kim walked to the {place}."],
@@ -28,17 +22,6 @@ OWN_STORIES = [
     for thing in ("lamp", "book", "ball", "cup", "key")
     for place in ("cellar", "attic", "shed", "yard")
 ]
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    if not Path(CHROMIUM).exists():
-        pytest.skip(f"no chromium at {CHROMIUM}")
-    expect.set_options(timeout=MINUTE)
-    with sync_playwright() as running:
-        browser = running.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
-        yield browser
-        browser.close()
 
 
 @contextmanager

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -19,26 +18,14 @@ from query_reduction.export.page import page_of
 from query_reduction.model import StoryModel
 
 pytest.importorskip("playwright.sync_api", reason="needs playwright")
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect
 
 pytestmark = pytest.mark.browser
 
-CHROMIUM = os.environ.get("QRN_CHROMIUM", "/usr/bin/chromium")
-ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-background-networking"]
 NEAR = 1e-4
 MOST_BYTES = 500_000
 
 Opened = Callable[[StoryModel | str], Page]
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    if not Path(CHROMIUM).exists():
-        pytest.skip(f"no chromium at {CHROMIUM}")
-    with sync_playwright() as running:
-        browser = running.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture
