@@ -36,9 +36,7 @@ def main() -> None:
     missing = [name for name in wanted if name not in pinned]
     if missing:
         raise SystemExit(f"not in constraints.txt: {', '.join(missing)}")
-    lines = [
-        "# Made by studies/lock.py from constraints.txt; torch is pinned there alone, for the reason given in the script"
-    ]
+    lines = ["# Made by studies/lock.py from constraints.txt; torch is pinned there alone, for the reason given there"]
     for name in wanted:
         hashes = _hashes(sys.argv[1].rstrip("/"), name, pinned[name])
         lines += [f"{name}=={pinned[name]} \\", *(f"    --hash=sha256:{value} \\" for value in hashes)]
