@@ -184,7 +184,8 @@ def create_app(
 
     _add_page(app)
     _add_errors(app, bounds.retry_seconds)
-    return Guard(app, bounds, hosts)
+    explained = ("/api/trace", "/api/story", "/api/chat")
+    return Guard(app, bounds, hosts, lambda path, client: path in explained and explanations.is_full(client))
 
 
 def _considerate(others_wait: Callable[[], bool]) -> Callable[[Sequence[Callable[[], Any]]], list[Any]]:

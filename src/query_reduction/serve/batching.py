@@ -42,14 +42,19 @@ class _Line(Generic[Waiting]):
         """
         leaving = None
         if self._count >= self._places:
-            longest = max(self._clients, key=lambda name: len(self._clients[name]))
-            if len(self._clients[longest]) <= len(self._clients.get(client, ())) + 1:
+            if self.is_full(client):
                 raise BusyError
+            longest = max(self._clients, key=lambda name: len(self._clients[name]))
             leaving = self._clients[longest].pop()
             self._count -= 1
         self._clients.setdefault(client, deque()).append(one)
         self._count += 1
         return leaving
+
+    def is_full(self, client: str) -> bool:
+        """Whether there is no place for one more of a client, not even another client's."""
+        longest = max(map(len, self._clients.values()), default=0)
+        return self._count >= self._places and longest <= len(self._clients.get(client, ())) + 1
 
     def take(self, most: int) -> list[Waiting]:
         """The next ones, one from each client in turn."""
@@ -91,6 +96,10 @@ class Batcher(Generic[Asked, Answered]):
     def busy(self) -> bool:
         """Whether questions are being answered or wait."""
         return self._task is not None
+
+    def is_full(self, client: str) -> bool:
+        """Whether a further question of this client would be refused."""
+        return self._line.is_full(client)
 
     async def ask(self, asked: Asked, client: str = "") -> Answered:
         """The answer to one question, whenever its batch is done."""

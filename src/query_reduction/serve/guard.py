@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
@@ -42,8 +43,18 @@ class _TooLargeError(Exception):
 class Guard:
     """An ASGI layer around the whole application."""
 
-    def __init__(self, app: _App, limits: Limits, hosts: frozenset[str] | None) -> None:
-        """``hosts`` are the host names it accepts, so that a foreign page cannot reach it under its own name."""
+    def __init__(
+        self,
+        app: _App,
+        limits: Limits,
+        hosts: frozenset[str] | None,
+        is_full: Callable[[str, str], bool] = lambda path, client: False,
+    ) -> None:
+        """``hosts`` are the host names it accepts, so that a foreign page cannot reach it under its own name.
+
+        ``is_full`` says whether requests to a path are refused to a client for now: then they are not even parsed.
+        """
+        self._is_full = is_full
         self._app = app
         self._limits = limits
         self._hosts = hosts
@@ -66,12 +77,15 @@ class Guard:
                 message["headers"] = [*message.get("headers", []), *_HEADERS]
             await send(message)
 
-        async def refuse(status: int, code: str, message: str) -> None:
+        async def refuse(status: int, code: str, message: str, *, close: bool = True) -> None:
             if not started:
                 body = json.dumps(error_body(code, message)).encode()
                 kind = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
                 # The rest of an unread body must not be mistaken for the next request.
-                kind.append((b"connection", b"close"))
+                if close:
+                    kind.append((b"connection", b"close"))
+                if status == 503:
+                    kind.append((b"retry-after", str(math.ceil(self._limits.retry_seconds)).encode()))
                 await guarded_send({"type": "http.response.start", "status": status, "headers": kind})
                 await guarded_send({"type": "http.response.body", "body": body})
 
@@ -81,7 +95,9 @@ class Guard:
         try:
             async with asyncio.timeout(self._limits.seconds):
                 body = await self._body(headers.get(b"content-length", b"0"), receive)
-                if body is not None:
+                if body is not None and self._is_full(scope["path"], (scope.get("client") or ("",))[0]):
+                    await refuse(503, "busy", "too many such requests are waiting; try again in a moment", close=False)
+                elif body is not None:
                     await self._app(scope, _replay(body, receive), guarded_send)
         except _TooLargeError:
             await refuse(413, "too_large", f"the request is larger than {self._limits.body_bytes} bytes")
