@@ -17,7 +17,7 @@ _PAGE = Path("results/attack.md")
 _HEAD = """# Attacks
 
 `make attack` makes this page; what is promised is in [SECURITY.md](../SECURITY.md). A row that says *no* is a promise
-not kept in that run.
+not kept in that run. Rows of `--short` have only a small part of the tries of a full run, and times on a busy machine.
 
 | test | tries | found | bar | held | command | commit | machine |
 |---|---:|---|---|---|---|---|---|
@@ -34,7 +34,8 @@ def write_report(name: str, rows: list[Row], origin: dict[str, Any]) -> None:
 
 
 def _line(row: dict[str, Any], origin: dict[str, Any]) -> str:
-    commit = str(origin.get("commit") or "unknown")[:7]
+    commit, _, changes = str(origin.get("commit") or "unknown").partition("+")
+    commit = commit[:7] + ("+changes" if changes else "")
     cells = [row["test"], row["tries"], row["found"], row["bar"], "yes" if row["held"] else "no"]
     cells += [f"`python -m attack {origin['command'].partition(' ')[2]}`", commit]
     machine = f"{origin['machine']['processor']}, {origin['machine']['cores']} cores"
