@@ -46,11 +46,10 @@ def rows_of(path: Path) -> list[dict[str, Any]]:
 
 
 def write_many(path: Path, questions: int) -> None:
-    """Questions about a few hundred stories, over and over, in a table."""
+    """Questions about a few hundred stories, over and over."""
     told = [
-        json.dumps({"id": n, "story": list(story.sentences[: asked.after]), "question": asked.text})
+        json.dumps({"id": 7, "story": list(story.sentences[: story.questions[-1].after]), "question": "Where is Mary?"})
         for story in worlds.generate(1, 300)
-        for n, asked in enumerate(story.questions)
     ]
     path.write_text("".join(f"{told[number % len(told)]}\n" for number in range(questions)))
 
@@ -209,11 +208,26 @@ def test_what_cannot_be_answered(
     assert not (tmp_path / out).exists()
 
 
-def test_dialog_models_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    write_file(tmp_path / "d.jsonl", generate_dialogs(1, 2), dialogs=True)
-    assert main(["predict", "dialog", str(tmp_path / "d.jsonl"), "--out", str(tmp_path / "a.jsonl")]) == 1
-    assert (
-        capsys.readouterr().err == "qrn predict: dialog holds conversations; predict answers questions about stories\n"
-    )
+def test_dialogs_are_answered_turn_by_turn(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    dialogs = generate_dialogs(1, 12)
+    file, out = tmp_path / "dialogs.csv", tmp_path / "answers.jsonl"
+    write_file(file, dialogs, dialogs=True)
+    model = qr.load("dialog")
+    given = [one.answer for one in model.given(dialogs)]
+    assert [found.text for found in model.predict(dialogs)] == given
+    assert run_json(capsys, "predict", "dialog", str(file), "--out", str(out))["questions"] == len(given)
+    rows = rows_of(out)
+    assert [row["answer"] for row in rows] == given
+    assert all(0 < row["confidence"] <= 1 for row in rows)
+    first = model.respond([], rows[0]["question"])  # type: ignore[union-attr]
+    assert rows[0]["confidence"] == pytest.approx(first.confidence, abs=1e-5)
+    strange = next(model.predict([qr.Story((), (qr.Question("hello zaphod", "", 0),))]))
+    assert strange.unknown_words == ("zaphod",)
+
+
+def test_files_of_another_kind(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_file(tmp_path / "stories.csv", FEW)
+    assert main(["predict", "dialog", str(tmp_path / "stories.csv"), "--out", str(tmp_path / "a.jsonl")]) == 1
+    assert capsys.readouterr().err.endswith("stories.csv holds stories, but the model was trained on dialogs\n")
     assert main(["predict", "task1", str(tmp_path / "none.csv"), "--out", str(tmp_path / "a.jsonl")]) == 1
     assert "none.csv: no such file" in capsys.readouterr().err

@@ -6,6 +6,7 @@ model.answer(["Mary got the milk.", "Mary went to the garden."], "Where is the m
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from query_reduction.networks.protocol import StackedNetwork
 from query_reduction.networks.registry import name_of
 from query_reduction.ready import find_model
 from query_reduction.tasks.dialogs import DialogTask
-from query_reduction.tasks.predictions import Prediction, predict_all
+from query_reduction.tasks.predictions import Prediction, in_chunks, predict_answers, predict_responses
 from query_reduction.tasks.protocol import Given, Scores, Task
 from query_reduction.tasks.reading import check_asked
 from query_reduction.tasks.responses import Response
@@ -27,7 +28,7 @@ from query_reduction.training.checkpoint import MODEL_FILE, SavedModel, load_mod
 __all__ = ["DialogModel", "Model", "StoryModel", "load", "model_of"]
 
 
-class Model:
+class Model(ABC):
     """What models of stories and of dialogs have in common."""
 
     task: Task
@@ -64,6 +65,18 @@ class Model:
         """Its answers to all questions of some stories or dialogs, and whether each is right."""
         return self.task.given(self.network, stories)
 
+    def predict(self, stories: Iterable[Story]) -> Iterator[Prediction]:
+        """Its answers to all questions of some stories, or its responses to all turns of some dialogs, in order.
+
+        Stories are taken as they are needed, a few thousand questions at a time: there may be any number of them.
+        """
+        for chunk in in_chunks(stories):
+            yield from self.predict_together(chunk)
+
+    @abstractmethod
+    def predict_together(self, stories: Sequence[Story]) -> list[Prediction]:
+        """The same for as many stories as fit into memory."""
+
     def save(self, path: str | Path) -> Path:
         """Write the model: to a file that ends in .safetensors, or into a folder. Returns the file."""
         target = Path(path)
@@ -96,12 +109,9 @@ class StoryModel(Model):
             check_asked(story, question)
         return self.task.answer(self.network, asked)
 
-    def predict(self, stories: Iterable[Story]) -> Iterator[Prediction]:
-        """The answers to all questions of some stories, in order, each with the sentences it was read from.
-
-        Stories are taken as they are needed, a few thousand questions at a time: there may be any number of them.
-        """
-        return predict_all(self.network, self.task, stories)
+    def predict_together(self, stories: Sequence[Story]) -> list[Prediction]:
+        """See ``Model``."""
+        return predict_answers(self.network, self.task, stories)
 
     def explain(self, story: str | Sequence[str], question: str, *, endings: bool = True) -> Trace:
         """What the network did at every sentence: gates, reduced queries and contributions. Notebooks draw it.
@@ -138,6 +148,10 @@ class DialogModel(Model):
     def respond_to(self, dialog: Story) -> Response:
         """The response to the last question of a dialog."""
         return self.task.respond_to_last(self.network, dialog)
+
+    def predict_together(self, stories: Sequence[Story]) -> list[Prediction]:
+        """See ``Model``."""
+        return predict_responses(self.network, self.task, stories)
 
     def explain_dialog(self, dialog: Story) -> Trace:
         """What the network did with a dialog, as it reads it, at the last question."""

@@ -13,18 +13,18 @@ import json
 import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 from typing import IO, Any
 
+from query_reduction.data.dialog import scan_dialogs
 from query_reduction.data.lines import Problem
 from query_reduction.data.opening import first_characters, watched_reading
-from query_reduction.data.readers import holds_dialogs, scan_file
+from query_reduction.data.readers import holds_dialogs, record_scanner, scan_file
 from query_reduction.data.stories import Story
 from query_reduction.errors import InputError
 from query_reduction.files import write_atomically
-from query_reduction.model import StoryModel
-from query_reduction.tasks.predictions import AT_ONCE, Asked, Prediction, in_chunks, predict, questions_of
+from query_reduction.model import Model
+from query_reduction.tasks.predictions import AT_ONCE, Asked, Prediction, in_chunks, questions_of
 from query_reduction.training.checkpoint import fingerprint
 
 __all__ = ["Progress", "predict_file"]
@@ -46,7 +46,7 @@ class Progress:
     """Answered by an earlier run that was stopped."""
 
 
-def predict_file(model: StoryModel, path: Path, out: Path) -> Iterator[Progress]:
+def predict_file(model: Model, path: Path, out: Path) -> Iterator[Progress]:
     """Answer all questions of ``path`` into ``out`` (.jsonl or .csv); yields after every few thousand.
 
     One may stop anywhere: the same call goes on from there, to the same bytes.
@@ -56,20 +56,20 @@ def predict_file(model: StoryModel, path: Path, out: Path) -> Iterator[Progress]
         raise InputError(f"{out} is there already; delete it, or choose another name")
     if not path.is_file():
         raise InputError(f"{path}: no such file")
-    if holds_dialogs(path):
-        raise InputError(f"{path} holds dialogs: this model answers questions about stories")
+    kind = "dialogs" if holds_dialogs(path) else "stories"
+    if kind != model.task.kind and (kind == "dialogs" or record_scanner(path)):
+        raise InputError(f"{path} holds {kind}, but the model was trained on {model.task.kind}")
     part = _Part(out, {"model": fingerprint(model.saved), "questions": _identity(path), "at once": AT_ONCE})
     done = before = part.resume()
     size = max(path.stat().st_size, 1)
     with watched_reading() as bytes_read, part.open(resumed=bool(before)) as file:
         if not before:
             file.write(write.header)
-        asked = islice(questions_of(_stories(path)), before, None)
         yield Progress(done, 0.0, before=before)
-        for chunk in in_chunks(asked):
-            text = write.rows(done + 1, chunk, predict(model.network, model.task, chunk))
-            file.write(text.encode())
-            done += len(chunk)
+        for chunk in in_chunks(_after(before, _stories(path, model.task.kind))):
+            asked = questions_of(chunk)
+            file.write(write.rows(done + 1, asked, model.predict_together(chunk)).encode())
+            done += len(asked)
             part.keep(file, done)
             yield Progress(done, min(bytes_read() / size, 1.0), before=before)
     if not done:
@@ -79,11 +79,21 @@ def predict_file(model: StoryModel, path: Path, out: Path) -> Iterator[Progress]
     yield Progress(done, 1.0, finished=True, before=before)
 
 
-def _stories(path: Path) -> Iterator[Story]:
+def _stories(path: Path, kind: str) -> Iterator[Story]:
     problems: list[Problem] = []
-    yield from scan_file(path, problems, stop_at_first=True, unanswered=True)
+    scan = scan_dialogs if kind == "dialogs" else scan_file
+    yield from scan(path, problems, stop_at_first=True, unanswered=True)
     if problems:
         raise InputError(f"{problems[0]} ('qrn data check' lists all problems)")
+
+
+def _after(questions: int, stories: Iterable[Story]) -> Iterator[Story]:
+    """The stories after so many questions, which are those of whole stories."""
+    for story in stories:
+        if questions > 0:
+            questions -= len(story.questions)
+        else:
+            yield story
 
 
 def _identity(path: Path) -> dict[str, Any]:

@@ -13,8 +13,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, Ti
 
 from query_reduction.cli.interrupt import stop_on_interrupt
 from query_reduction.cli.output import console, notes, print_json
-from query_reduction.errors import InputError
-from query_reduction.model import DialogModel, load
+from query_reduction.model import load
 from query_reduction.native.threads import available_cores, use_threads
 from query_reduction.predicting import predict_file
 
@@ -26,15 +25,16 @@ class Predict:
     """Answer all questions of a file, into a file.
 
     Each answer comes with the model's confidence, the sentences it was read from, and the words the model does not
-    know. Files may be larger than memory (except .json, which is read whole). If the command is stopped or killed, the
-    same command goes on where it was.
+    know. Of dialogs every turn of the user is answered, after the turns before it as they are in the file. Files may be
+    larger than memory (except .json, which is read whole). If the command is stopped or killed, the same command goes
+    on where it was.
     """
 
     model: Annotated[str, tyro.conf.Positional]
     """A model file, the folder of a training run, or the name of a ready model ('qrn models' lists them)."""
     file: Annotated[Path, tyro.conf.Positional]
-    """Stories with questions, in any format that is read (.jsonl, .csv, .tsv, .json, .txt, each also with .gz); answers
-    may be missing."""
+    """Stories with questions, or dialogs, in any format that is read (.jsonl, .csv, .tsv, .json, .txt, each also with
+    .gz); answers may be missing."""
     out: Path
     """The file for the answers: .jsonl or .csv."""
     threads: int = 0
@@ -46,8 +46,6 @@ class Predict:
         """Answer, and say how many and how fast."""
         use_threads(self.threads or available_cores())
         model = load(self.model)
-        if isinstance(model, DialogModel):
-            raise InputError(f"{self.model} holds conversations; predict answers questions about stories")
         # Millions of small objects come and go: collecting them must not look through those of PyTorch each time.
         gc.freeze()
         stopping = False
@@ -81,5 +79,6 @@ class Predict:
             summary = {"questions": progress.questions, "before": progress.before, "seconds": round(seconds, 2)}
             print_json(summary | {"out": str(self.out)})
         else:
-            console.print(f"{progress.questions} answers in {self.out} ({rate:.0f} questions a second)", markup=False)
+            answers = f"{progress.questions} answer{'s' * (progress.questions != 1)}"
+            console.print(f"{answers} in {self.out} ({rate:.0f} questions a second)", markup=False)
         return 0

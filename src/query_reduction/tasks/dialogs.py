@@ -121,21 +121,45 @@ class DialogTask(Task):
             for (sentences, question), response in zip(asked, responses, strict=True)
         ]
 
-    @torch.inference_mode()
     def respond(self, networks: Sequence[StackedNetwork], dialogs: Sequence[Story]) -> list[list[str]]:
         """The responses of several networks to all questions of the dialogs, each after the true history.
 
         Work that the networks share is done once.
         """
+        best, _ = self._best(networks, dialogs)
+        return self._texts(best, dialogs)
+
+    def respond_to_all(self, network: StackedNetwork, dialogs: Sequence[Story]) -> list[Response]:
+        """The same of one network, with how sure it is and the words of each turn that it does not know."""
+        best, sure = self._best([network], dialogs)
+        (texts,) = self._texts(best, dialogs)
+        said = (question.text for dialog in dialogs for question in dialog.questions)
+        return [
+            Response(text, confidence, self.hearing.hear(turn).unknown)
+            for text, confidence, turn in zip(texts, sure[0].tolist(), said, strict=True)
+        ]
+
+    @torch.inference_mode()
+    def _best(
+        self, networks: Sequence[StackedNetwork], dialogs: Sequence[Story]
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """(network, question, …) the best candidates, and (network, question) the probability of the first."""
         questions = self.encode(dialogs)
-        answers = self.vocabulary.answers
-        best = np.zeros((len(networks), len(questions), min(_TRIED, len(answers))), np.int64)
+        best = np.zeros((len(networks), len(questions), min(_TRIED, len(self.vocabulary.answers))), np.int64)
+        sure = np.zeros(best.shape[:2])
         for part, batch in questions.batches(_BATCH):
             for at, network in enumerate(networks):
-                best[at, part] = network.scores(batch)[0].topk(best.shape[2]).indices.numpy()
+                scores = network.scores(batch)[0]
+                highest = scores.topk(best.shape[2])
+                best[at, part] = highest.indices.numpy()
+                sure[at, part] = (highest.values[:, 0] - scores.logsumexp(1)).exp().numpy()
+        return best, sure
+
+    def _texts(self, best: NDArray[np.int64], dialogs: Sequence[Story]) -> list[list[str]]:
+        """By network, the responses in words."""
         if self.copying is None:
-            return [[answers[row[0]] for row in of_network] for of_network in best]
-        responses: list[list[str]] = [[] for _ in networks]
+            return [[self.vocabulary.answers[row[0]] for row in of_network] for of_network in best]
+        responses: list[list[str]] = [[] for _ in best]
         logs = (log for dialog in dialogs for _, log in self.copying.follow(dialog))
         for number, log in enumerate(logs):
             in_words: dict[bytes, str] = {}

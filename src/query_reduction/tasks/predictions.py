@@ -1,10 +1,9 @@
-"""Answers to many questions at once, each with the sentences it was read from."""
+"""Answers to many questions at once, each with the sentences it was read from; responses to many turns of dialogs."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
 
 import torch
 from torch import Tensor
@@ -13,16 +12,17 @@ from query_reduction.data.encoding import encode_stories
 from query_reduction.data.sentences import split_texts
 from query_reduction.data.stories import Question, Story
 from query_reduction.networks.protocol import BatchTrace, StackedNetwork
+from query_reduction.tasks.dialogs import DialogTask
 from query_reduction.tasks.stories import Answer, StoryTask
 
-__all__ = ["AT_ONCE", "Asked", "Prediction", "in_chunks", "predict", "predict_all", "questions_of"]
+__all__ = ["AT_ONCE", "Asked", "Prediction", "in_chunks", "predict_answers", "predict_responses", "questions_of"]
 
 Asked = tuple[tuple[str, ...], Question]
 """The sentences that a question sees, and the question."""
 
 AT_ONCE = 2048
-"""Questions that are read, answered and written together. Which of them share a batch decides the last bits of an
-answer, so it is the same for every run."""
+"""So many questions, with those of the last story, are read, answered and written together. Which of them share a batch
+decides the last bits of an answer, so it is the same for every run."""
 _BATCH = 512
 _MOST_SENTENCES = 1 << 16
 """Sentences of a padded batch: memory grows with them, whatever the length of stories."""
@@ -39,29 +39,36 @@ class Prediction(Answer):
     empty if the reading was spread over many, or the network does not show its reading."""
 
 
-def questions_of(stories: Iterable[Story]) -> Iterator[Asked]:
-    """The questions of some stories, one by one."""
+def in_chunks(stories: Iterable[Story]) -> Iterator[list[Story]]:
+    """Stories or dialogs, as many at a time as are answered together; those without questions are left out."""
+    chunk: list[Story] = []
+    questions = 0
     for story in stories:
-        for question in story.questions:
-            yield story.sentences[: question.after], question
-
-
-def in_chunks(asked: Iterable[Asked]) -> Iterator[list[Asked]]:
-    """The questions, as many at a time as are answered together."""
-    questions = iter(asked)
-    while chunk := list(islice(questions, AT_ONCE)):
+        if story.questions:
+            chunk.append(story)
+            questions += len(story.questions)
+        if questions >= AT_ONCE:
+            yield chunk
+            chunk, questions = [], 0
+    if chunk:
         yield chunk
 
 
-def predict_all(network: StackedNetwork, task: StoryTask, stories: Iterable[Story]) -> Iterator[Prediction]:
-    """The answers to all questions, in order; stories are taken as they are needed."""
-    for chunk in in_chunks(questions_of(stories)):
-        yield from predict(network, task, chunk)
+def questions_of(stories: Iterable[Story]) -> list[Asked]:
+    """The questions of some stories."""
+    return [(story.sentences[: question.after], question) for story in stories for question in story.questions]
+
+
+def predict_responses(network: StackedNetwork, task: DialogTask, dialogs: Sequence[Story]) -> list[Prediction]:
+    """The responses to all turns of some dialogs, in order, each after the turns before it as they are there."""
+    responses = task.respond_to_all(network, dialogs)
+    return [Prediction(found.text, found.confidence, (), unknown_words=found.unknown_words) for found in responses]
 
 
 @torch.inference_mode()
-def predict(network: StackedNetwork, task: StoryTask, asked: Sequence[Asked]) -> list[Prediction]:
-    """The answers to some questions, in order."""
+def predict_answers(network: StackedNetwork, task: StoryTask, stories: Sequence[Story]) -> list[Prediction]:
+    """The answers to all questions of some stories, in order."""
+    asked = questions_of(stories)
     split = [split_texts(sentences) for sentences, _ in asked]
     understood = [
         task.reader.understand(sentences, question.text)

@@ -96,7 +96,7 @@ def save_model(path: Path, model: SavedModel) -> None:
 
 
 def fingerprint(model: SavedModel) -> str:
-    """The sha256 of everything a model consists of, the one in its file."""
+    """The sha256 of everything a model consists of."""
     return _checksum(model.weights, {"format": _FORMAT, **_metadata(model)})
 
 
