@@ -42,7 +42,7 @@ _DIALOG_HALF = Variation("dialog-half", kind="dialogs", changes={"split": "quest
 _BEST = Variation("best", "best")
 _BEST_10K = Variation("best-10k", "best", 10_000)
 # As many steps as with ten renamed copies.
-_STEPS_OF_TEN = {"max_epochs": 400, "evaluate_every": 10, "patience": 200, "solved_epochs": 60, "halve_every": 80}
+_STEPS_OF_TEN = {"max_epochs": 400, "evaluate_every": 10, "patience": 200, "solved_epochs": 60, "halve_every": 150}
 _UNRENAMED = {"symmetries": False, "copies": 0, **_STEPS_OF_TEN}
 _OPEN = {"init": "open", "forget_bias": 0.0}
 _WITHOUT_SYMMETRIES = Variation("best-without-symmetries", "best", changes=_UNRENAMED)

@@ -123,8 +123,8 @@ def _best(questions: int, kind: str) -> dict[str, Any]:
         raise InputError("recipe best is for stories: it discovers which words of a story are interchangeable")
     return {
         "optimiser": "adam",
-        "learning_rate": 0.004,
-        "halve_every": 8,
+        "learning_rate": 0.006,
+        "halve_every": 15,
         "batch": 64,
         # Weight decay outweighs the first, small gradients of tasks that are learned all at once (16, 17, 18), and
         # renamed stories leave nothing to learn by heart.
