@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from query_reduction.experiments.catalogue import EXPERIMENTS
 from query_reduction.provenance import code_checksums
-from studies.transfer import comparison
+from studies import splits, transfer
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "results"
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 STUDIED = sorted(path for path in RESULTS.glob("**/*.json") if "store" not in path.parts)
 BY_HAND = {"EXPERIMENTS.md"}
+FROM_STORE = {"transfer-comparison.md": transfer.comparison, "splits.md": splits.comparison}
 _FIGURE = re.compile(r"\d[\d,. ]*(?:%|×|percent\b|times\b|minutes?\b|seconds?\b|ms\b|[kMG]B\b|points?\b)")
 
 
@@ -38,14 +40,15 @@ def test_a_study_comes_from_a_clean_commit_and_is_as_new_as_its_code(path: Path)
 
 
 def test_every_report_belongs_to_a_table_or_a_study() -> None:
-    studies = {path.with_suffix(".md").name for path in STUDIED} | {"transfer-comparison.md", "bench.md"}
+    studies = {path.with_suffix(".md").name for path in STUDIED} | set(FROM_STORE) | {"bench.md"}
     tables = {f"{table}.md" for table in EXPERIMENTS}
     found = {path.name for path in RESULTS.glob("**/*.md")}
     assert found <= studies | tables | BY_HAND
 
 
-def test_the_transfer_comparison_is_what_the_store_gives() -> None:
-    assert (RESULTS / "transfer-comparison.md").read_text(encoding="utf-8") == comparison()
+@pytest.mark.parametrize(("name", "make"), FROM_STORE.items())
+def test_a_comparison_is_what_the_store_gives(name: str, make: Callable[[], str]) -> None:
+    assert (RESULTS / name).read_text(encoding="utf-8") == make()
 
 
 def test_every_figure_of_the_readme_stands_in_the_file_it_names() -> None:

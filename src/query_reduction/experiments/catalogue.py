@@ -16,6 +16,8 @@ def _recipe(name: str, family: str = "original", questions: int = 1000, **change
 
 
 _ORIGINAL = _recipe("original")
+# To see what the split does; no column uses it.
+_ORIGINAL_BY_STORY = Variation("original-by-story", changes={"split": "story"})
 # With less weight decay, for networks of one layer and of more than two.
 _ONE_LAYER = _recipe("one-layer", l2=0.0005)
 _DEEP = _recipe("deep", l2_counting="once")
@@ -63,6 +65,7 @@ RECIPES: dict[str, Variation] = {
     recipe.name: recipe
     for recipe in (
         _ORIGINAL,
+        _ORIGINAL_BY_STORY,
         _ONE_LAYER,
         _DEEP,
         _ADAM,
