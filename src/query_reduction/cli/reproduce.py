@@ -46,9 +46,10 @@ class Reproduce:
     """
 
     table: Annotated[str, tyro.conf.Positional]
-    """qa-1k, qa-10k or dialog (the paper's tables); compare, compare-10k or compare-dialog (other systems, trained by
-    the same loop); ablation (what the parts of the recipe best give); transfer (trained on generated stories); speed
-    (sequential against parallel); figures (the paper's gate figures); audit (recompute some stored results)."""
+    """qa-1k, qa-10k or dialog (the paper's tables); compare, compare-10k, compare-dialog or compare-renamed (other
+    systems, trained by the same loop); ablation (what the parts of the recipe best give); transfer (trained on
+    generated stories); speed (sequential against parallel); figures (the paper's gate figures); audit (recompute some
+    stored results)."""
     cells: Annotated[int | None, tyro.conf.Positional] = None
     """audit: number of stored cells, drawn at random."""
     seed: int = 0

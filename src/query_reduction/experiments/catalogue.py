@@ -54,7 +54,7 @@ _WITH_NEITHER = Variation("best-with-neither", "best", changes={**_UNRENAMED, **
 # Every other system by its authors' settings, which its network registers.
 _RIVAL = Variation("rival", changes={"split": "story"})
 _RIVAL_10K = Variation("rival-10k", questions=10_000, changes={"split": "story"})
-# The same with what the recipe best finds out about words: as many questions per epoch, and as many steps, as it has.
+# The same on stories retold in words that are interchangeable, as many per epoch as the recipe best has.
 _RIVAL_RENAMED = Variation(
     "rival-renamed", changes={"split": "story", "symmetries": True, "writing": "any", "copies": 10}
 )
@@ -228,6 +228,26 @@ EXPERIMENTS: dict[str, Experiment] = {
             controls=tuple(replace(control, stored="qa-1k") for control in _controls(10)),
             systems=True,
             source=_SYSTEMS_SOURCE,
+        ),
+        Experiment(
+            "compare-renamed",
+            "what renaming gives to each system, 1k training questions per task",
+            (
+                Column("3rv100", (_BEST,), restarts=10, label="best", stored="qa-1k"),
+                Column("3rv100", (_WITHOUT_SYMMETRIES,), restarts=3, label="without symmetries", stored="ablation"),
+                *(
+                    column
+                    for system, restarts in (("memn2n", 10), ("gmemn2n", 10), ("entnet", 3), ("ut", 3))
+                    for column in (
+                        Column(system, (_RIVAL_RENAMED,), restarts=3, label=f"{system} renamed"),
+                        Column(system, (_RIVAL,), restarts=restarts, stored="compare"),
+                    )
+                ),
+            ),
+            ("2", "3", "7", "16", "17", "18", "19"),
+            "en",
+            _BY_STORY,
+            systems=True,
         ),
         Experiment(
             "compare-10k",
