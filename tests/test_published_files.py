@@ -18,6 +18,7 @@ RESULTS = ROOT / "results"
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 STUDIED = sorted(path for path in RESULTS.glob("**/*.json") if "store" not in path.parts)
 BY_HAND = {"EXPERIMENTS.md"}
+OF_COMMANDS = {"bench.md", "audit.md", "attack.md"}
 BEFORE_CHECKSUMS = {"figures.json"}
 """Measured before checksums were kept; each of its networks says by which commit it was trained."""
 FROM_STORE = {"transfer-comparison.md": transfer.comparison, "splits.md": splits.comparison}
@@ -44,9 +45,7 @@ def test_a_study_comes_from_a_clean_commit_and_is_as_new_as_its_code(path: Path)
 
 
 def test_every_report_belongs_to_a_table_or_a_study() -> None:
-    studies = (
-        {path.with_suffix(".md").name for path in STUDIED} | set(FROM_STORE) | {"bench.md", "audit.md", "attack.md"}
-    )
+    studies = {path.with_suffix(".md").name for path in STUDIED} | set(FROM_STORE) | OF_COMMANDS
     tables = {f"{table}.md" for table in EXPERIMENTS}
     found = {path.name for path in RESULTS.glob("**/*.md")}
     assert found <= studies | tables | BY_HAND
