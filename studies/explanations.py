@@ -17,6 +17,7 @@ import numpy as np
 
 from query_reduction.explain.scoring import FIGURES, RANKINGS, score_explanations
 from query_reduction.files import write_atomically
+from query_reduction.native.threads import use_threads
 from query_reduction.tasks.sources import load_parts
 from query_reduction.tasks.stories import StoryTask
 from query_reduction.training.run import Run
@@ -35,6 +36,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path, default=RESULTS)
     chosen = parser.parse_args()
+    use_threads(1)
     tasks: dict[str, Any] = {}
     for task in map(str, TASKS):
         tasks[task] = measure(chosen.data, task, chosen.restarts, chosen.seed)
