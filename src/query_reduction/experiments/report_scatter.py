@@ -12,7 +12,7 @@ __all__ = ["to_scatter"]
 
 _WIDTH, _HEIGHT = 640, 400
 _LEFT, _RIGHT, _TOP, _BOTTOM = 60, 110, 20, 50
-_TICKS = (0.01, 0.1, 1, 10, 100, 1000, 10000)
+_TICKS = tuple(step * 10.0**power for power in range(-2, 5) for step in (1, 2, 5))
 
 
 @dataclass(frozen=True, slots=True)
