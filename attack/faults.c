@@ -84,20 +84,15 @@ int unlink(const char* path) {
 
 static int opening(const char* path, int flags) { return (flags & (O_WRONLY | O_RDWR | O_CREAT)) && inside(path) && fault(); }
 
-int open(const char* path, int flags, ...) {
-  va_list rest;
-  va_start(rest, flags);
-  const mode_t mode = (flags & O_CREAT) ? va_arg(rest, mode_t) : 0;
-  va_end(rest);
-  if (opening(path, flags)) return -1;
-  return REAL(open)(path, flags, mode);
-}
-
-int open64(const char* path, int flags, ...) {
-  va_list rest;
-  va_start(rest, flags);
-  const mode_t mode = (flags & O_CREAT) ? va_arg(rest, mode_t) : 0;
-  va_end(rest);
-  if (opening(path, flags)) return -1;
-  return REAL(open64)(path, flags, mode);
-}
+// open and open64 are two symbols of the C library; programs call either.
+#define OPENING(name)                                                \
+  int name(const char* path, int flags, ...) {                       \
+    va_list rest;                                                    \
+    va_start(rest, flags);                                           \
+    const mode_t mode = (flags & O_CREAT) ? va_arg(rest, mode_t) : 0; \
+    va_end(rest);                                                    \
+    if (opening(path, flags)) return -1;                             \
+    return REAL(name)(path, flags, mode);                            \
+  }
+OPENING(open)
+OPENING(open64)

@@ -30,22 +30,21 @@ PLANNED = [
 def test_stored_results_are_those_of_the_plan(table: str, column: Column, recipe: object) -> None:
     """A recipe whose settings change by mistake would lose its results."""
     stored_settings = STORE.settings(column.stored or table, column.name)
-    if not stored_settings:
-        pytest.skip("nothing is measured yet")
     names = {
         stored.setting.recipe_name
         for stored in stored_settings
         if same_setup(stored.setting.setup, recipe.setup(column.network))  # type: ignore[attr-defined]
     }
-    assert names == {recipe.name}  # type: ignore[attr-defined]
+    # Of a column that is planned but not measured, there is nothing to lose.
+    assert names == ({recipe.name} if stored_settings else set())  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("table", EXPERIMENTS)
 def test_the_committed_markdown_is_what_the_store_gives(table: str) -> None:
     built, path = build_table(STORE, EXPERIMENTS[table]), RESULTS / f"{table}.md"
     if not any(column.measured for column in built.columns):
-        assert not path.exists()
-        pytest.skip("nothing is measured yet")
+        assert not path.exists(), "a table of which nothing is measured"
+        return
     again = f"write it again with  qrn reproduce {table} --report-only"
     assert path.read_text(encoding="utf-8") == to_markdown(built), again
     if picture := to_scatter(built):
