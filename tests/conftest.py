@@ -15,7 +15,10 @@ import torch
 from hypothesis import settings
 from jaxtyping import install_import_hook
 
-# On a busy machine PyTorch's thread barriers cost more than all the tests.
+from query_reduction.native.threads import use_threads
+
+# On a busy machine waiting for each other costs threads more than all the tests.
+use_threads(1)
 torch.set_num_threads(1)
 
 # How long an example takes says more about what else the machine does than about the code.

@@ -301,8 +301,9 @@ def test_other_whole_number_types() -> None:
 def test_a_forked_child_computes_too() -> None:
     script = """
 import os, sys, torch
-torch.set_num_threads(2)
+from query_reduction.native.threads import use_threads
 from query_reduction.scan import scan
+use_threads(2)
 z, v = torch.rand(64, 500, 1), torch.randn(64, 500, 8)
 want = scan(z, v, backend="fused")
 child = os.fork()

@@ -26,17 +26,18 @@ from query_reduction.native import library as native
 from query_reduction.native import reader, threads
 from query_reduction.native.interrupt import StopFlag, run
 from query_reduction.native.library import EncoderCall, ReaderCall, ScanCall
+from query_reduction.native.shape import Shape
 
 pytestmark = pytest.mark.skipif(not native.available(), reason="the native library is not built")
 
-SHAPE = reader.Shape(2, 4, tied=False, reset_gate=True, vector_gates=False, forget_bias=0.0)
+SHAPE = Shape(2, 4, tied=False, reset_gate=True, vector_gates=False, forget_bias=0.0)
 
 
-def weights(shape: reader.Shape = SHAPE, restarts: int = 1) -> dict[str, Tensor]:
+def weights(shape: Shape = SHAPE, restarts: int = 1) -> dict[str, Tensor]:
     return {name: torch.zeros(restarts, *size) for name, size in shape.parameters().items()}
 
 
-def read(shape: reader.Shape, parameters: dict[str, Tensor]) -> Tensor:
+def read(shape: Shape, parameters: dict[str, Tensor]) -> Tensor:
     table, query = torch.zeros(1, 3, shape.dimension), torch.zeros(1, 1, shape.dimension)
     return reader.read(shape, parameters, table, query, torch.tensor([[0, 1]]), torch.tensor([2]))
 
@@ -73,7 +74,8 @@ def test_scans_out_of_range_are_refused(numbers: list[int]) -> None:
 def test_encoders_out_of_range_are_refused(field: str, value: int) -> None:
     call = EncoderCall(**({"restarts": 1, "dim": 4, "threads": 1} | {field: value}))
     with pytest.raises(ValueError, match=f"{field} must be"):
-        native.encode(call, torch.zeros(1, 1, dtype=torch.int64), 3, 0, torch.float32, backward=False)
+        words = torch.zeros(1, 1, dtype=torch.int64)
+        native.encode(call, (words.data_ptr(), 1, 1), 3, 0, torch.float32, backward=False)
 
 
 def test_sizes_that_overflow_are_refused() -> None:
@@ -198,9 +200,10 @@ def test_control_c_ends_a_long_call(long: str) -> None:
     script = f"""
 import signal, sys, threading, torch
 from query_reduction.native import reader
+from query_reduction.native.shape import Shape
 from query_reduction.scan import scan
 signal.signal(signal.SIGINT, signal.default_int_handler)
-shape = reader.Shape(1024, 32, True, True, True, 0.0)
+shape = Shape(1024, 32, True, True, True, 0.0)
 weights = {{name: torch.zeros(1, *size) for name, size in shape.parameters().items()}}
 table, stories = torch.zeros(1, 9, 32), torch.zeros(1, 300_000, dtype=torch.int64)
 words = torch.ones(50_000, 200, dtype=torch.int64)

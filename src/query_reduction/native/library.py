@@ -13,18 +13,25 @@ import os
 from collections.abc import Callable
 from ctypes import POINTER, Structure, byref, c_char_p, c_double, c_int, c_int64, c_void_p, sizeof
 from pathlib import Path
-
-import torch
-from torch import Tensor
+from typing import TYPE_CHECKING, Any
 
 import query_reduction
 from query_reduction.native.interrupt import StopFlag, run
+
+if TYPE_CHECKING:  # models are used without PyTorch
+    import numpy as np
+    import torch
+    from torch import Tensor
+
+    Number = torch.dtype | np.dtype[Any]
+    """The kind of numbers to compute with: float or double."""
 
 __all__ = [
     "EncoderCall",
     "ReaderCall",
     "ScanCall",
     "Stacked",
+    "Words",
     "available",
     "choose_variant",
     "encode",
@@ -36,6 +43,9 @@ __all__ = [
     "supports",
     "variant",
 ]
+
+Words = tuple[int, int, int]
+"""The address of word numbers (int64), how many sentences there are, and how many words each has."""
 
 _FILE_NAMES = ("_native.so", "_native.dylib")
 
@@ -64,8 +74,8 @@ def _fields(names: str, kind: type) -> list[tuple[str, type]]:
 class _Call(Structure):
     """What a function of the library is called with."""
 
-    owners: tuple[Tensor | None, ...] = ()
-    """The tensors that the addresses belong to, so that they live as long as the call."""
+    owners: tuple[object, ...] = ()
+    """The tensors or arrays that the addresses belong to, so that they live as long as the call."""
 
 
 class ReaderCall(_Call):
@@ -184,7 +194,7 @@ def library() -> ctypes.CDLL:
 
 def supports(tensor: Tensor) -> bool:
     """Whether the library can work on tensors like this one: float or double, on the CPU."""
-    return tensor.device.type == "cpu" and tensor.dtype in (torch.float32, torch.float64)
+    return tensor.device.type == "cpu" and tensor.is_floating_point() and tensor.element_size() in (4, 8)
 
 
 def variant() -> str:
@@ -235,10 +245,10 @@ def _reading(call: ReaderCall) -> float:
     return float(rows * call.dim * call.layers * (call.dim * matrices + 20))
 
 
-def read_forward(call: ReaderCall, dtype: torch.dtype, *, saving: bool) -> SavedBlock | None:
+def read_forward(call: ReaderCall, dtype: Number, *, saving: bool) -> SavedBlock | None:
     """Run the reader; with ``saving``, return what ``read_backward`` needs."""
     address = c_void_p()
-    function, double = library().qrn_read_forward, dtype == torch.float64
+    function, double = library().qrn_read_forward, dtype.itemsize == 8
     try:
         _run(call, _reading(call), lambda: function(byref(call), double, saving, byref(address)))
     finally:
@@ -246,21 +256,19 @@ def read_forward(call: ReaderCall, dtype: torch.dtype, *, saving: bool) -> Saved
     return saved
 
 
-def read_backward(call: ReaderCall, gradients: ReaderCall, dtype: torch.dtype, saved: SavedBlock) -> None:
+def read_backward(call: ReaderCall, gradients: ReaderCall, dtype: Number, saved: SavedBlock) -> None:
     """Fill the gradients' tensors; ``gradients.out`` is the incoming gradient."""
-    function, double = library().qrn_read_backward, dtype == torch.float64
+    function, double = library().qrn_read_backward, dtype.itemsize == 8
     _run(call, 2 * _reading(call), lambda: function(byref(call), byref(gradients), double, saved.address))
 
 
-def encode(
-    call: EncoderCall, words: Tensor, vocabulary: int, longest: int, dtype: torch.dtype, *, backward: bool
-) -> None:
+def encode(call: EncoderCall, words: Words, vocabulary: int, longest: int, dtype: Number, *, backward: bool) -> None:
     """Fill the target: the table from the embedding, or backward the embedding's gradient from the table's."""
-    function, double, (sentences, row) = library().qrn_encode, dtype == torch.float64, words.shape
+    function, double, (address, sentences, row) = library().qrn_encode, dtype.itemsize == 8, words
     _run(
         call,
         4.0 * call.restarts * sentences * row * call.dim,
-        lambda: function(byref(call), double, backward, words.data_ptr(), sentences, row, vocabulary, longest),
+        lambda: function(byref(call), double, backward, address, sentences, row, vocabulary, longest),
     )
 
 
@@ -268,13 +276,13 @@ def _scanning(call: ScanCall) -> float:
     return float(8 * call.batch * call.time * call.dim)
 
 
-def scan_forward(call: ScanCall, dtype: torch.dtype) -> None:
+def scan_forward(call: ScanCall, dtype: Number) -> None:
     """Fill ``call.out`` with the states."""
-    function, double = library().qrn_scan_forward, dtype == torch.float64
+    function, double = library().qrn_scan_forward, dtype.itemsize == 8
     _run(call, _scanning(call), lambda: function(byref(call), double))
 
 
-def scan_backward(call: ScanCall, dtype: torch.dtype) -> None:
+def scan_backward(call: ScanCall, dtype: Number) -> None:
     """Fill ``call.dz``, ``dv`` and ``dinitial``."""
-    function, double = library().qrn_scan_backward, dtype == torch.float64
+    function, double = library().qrn_scan_backward, dtype.itemsize == 8
     _run(call, _scanning(call), lambda: function(byref(call), double))

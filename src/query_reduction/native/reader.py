@@ -6,9 +6,7 @@ than the shapes of its parameters. Results do not depend on the number of thread
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -19,44 +17,12 @@ from query_reduction.native import library as native
 from query_reduction.native.library import EncoderCall, ReaderCall, SavedBlock, Stacked
 from query_reduction.native.memory import empty
 from query_reduction.native.recording import recorded
+from query_reduction.native.shape import Shape
 from query_reduction.native.threads import native_threads
 
-__all__ = ["Shape", "available", "encode", "read", "supports"]
+__all__ = ["available", "encode", "read", "supports"]
 
 _WHOLE_NUMBERS = (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8)
-
-
-@dataclass(frozen=True, slots=True)
-class Shape:
-    """What the native code must know about a network besides its weights; the fields are those of ``QRNConfig``."""
-
-    layers: int
-    dimension: int
-    tied: bool
-    reset_gate: bool
-    vector_gates: bool
-    forget_bias: float
-
-    def parameters(self) -> dict[str, tuple[int, ...]]:
-        """The parameters in the order of ``ReaderCall``, with their shapes after the restart dimension."""
-        return _parameters(self)
-
-
-@functools.lru_cache(maxsize=64)
-def _parameters(shape: Shape) -> dict[str, tuple[int, ...]]:
-    d, own = shape.dimension, 1 if shape.tied else shape.layers
-    gate = d if shape.vector_gates else 1
-    shapes: dict[str, tuple[int, ...]] = {
-        "candidate_query": (own, d, d),
-        "candidate_sentence": (own, d, d),
-        "candidate_bias": (own, d),
-        "update_weight": (own, gate, d),
-        "update_bias": (own, gate),
-    }
-    if shape.reset_gate and shape.layers > 1:
-        own_reset = 1 if shape.tied else shape.layers - 1
-        shapes |= {"reset_weight": (own_reset, 2, gate, d), "reset_bias": (own_reset, 2, gate)}
-    return shapes
 
 
 def available() -> bool:
@@ -218,7 +184,7 @@ def _encode(embedding: Tensor, words: Tensor, longest: int) -> Tensor:
     restarts, vocabulary, dim = embedding.shape
     table = empty((restarts, words.shape[0], dim), embedding.dtype)
     call = _encoder_call(embedding, table, words)
-    native.encode(call, words, vocabulary, longest, embedding.dtype, backward=False)
+    native.encode(call, (words.data_ptr(), *words.shape), vocabulary, longest, embedding.dtype, backward=False)
     return table
 
 
@@ -236,7 +202,9 @@ class _Encode(torch.autograd.Function):
         gradient = _stacked(gradient)
         embedding = gradient.new_empty(ctx.shape)
         call = _encoder_call(gradient, embedding, words)
-        native.encode(call, words, embedding.shape[1], ctx.longest, gradient.dtype, backward=True)
+        native.encode(
+            call, (words.data_ptr(), *words.shape), embedding.shape[1], ctx.longest, gradient.dtype, backward=True
+        )
         return embedding, None, None
 
 

@@ -6,7 +6,12 @@ import torch
 from torch import Tensor
 from torch.autograd import forward_ad
 
+from query_reduction.native.threads import have_follow
+
 __all__ = ["recorded"]
+
+# Whatever computes with PyTorch beside the native code comes by here.
+have_follow(torch.set_num_threads)
 
 
 def recorded(*tensors: Tensor) -> bool:

@@ -18,6 +18,7 @@ from torch import Tensor
 from query_reduction.data.batch import Batch
 from query_reduction.data.vocabulary import Vocabulary
 from query_reduction.native import reader as native_reader
+from query_reduction.native.shape import Shape
 from query_reduction.networks import decoder
 from query_reduction.networks.contributions import LayerGates, read_weights
 from query_reduction.networks.encoder import encode_sentences
@@ -142,7 +143,7 @@ class QueryReductionNetwork(StackedNetwork):
             self.declare("reset_bias", (own, 2, gate), zeros, decay_uses=0)
         if config.decode_questions:
             decoder.declare(self, vocabulary, d)
-        self._shape = native_reader.Shape(layers, d, tied, config.reset_gate, config.vector_gates, config.forget_bias)
+        self._shape = Shape(layers, d, tied, config.reset_gate, config.vector_gates, config.forget_bias)
 
     def use_native(self, wanted: bool) -> None:
         """See ``StackedNetwork``."""
