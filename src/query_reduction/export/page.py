@@ -20,6 +20,7 @@ from query_reduction._version import __version__
 from query_reduction.explain.html import style
 from query_reduction.export.exportable import network_of, weights_of
 from query_reduction.model import DialogModel, StoryModel
+from query_reduction.symmetry import Symmetries
 
 __all__ = ["page_of"]
 
@@ -46,11 +47,7 @@ def _values(model: StoryModel, config: Any) -> dict[str, Any]:
     task = model.task
     symmetries = None
     if task.symmetries is not None:
-        found = task.symmetries.as_json()
-        names = ("kinds", "phrases", "columns", "contexts", "written")
-        symmetries = {name: found[name] for name in names} | {
-            "all_kinds": [list(one) for one in task.symmetries.columns]
-        }
+        symmetries = [_names(found) for found in task.symmetries.of_task.values()]
     return {
         "network": asdict(config),
         "vocabulary": asdict(task.vocabulary),
@@ -62,6 +59,13 @@ def _values(model: StoryModel, config: Any) -> dict[str, Any]:
             for name, weight in weights_of(model).items()
         },
     }
+
+
+def _names(symmetries: Symmetries) -> dict[str, Any]:
+    """What reading unknown names needs of a task's symmetries."""
+    found = symmetries.as_json()
+    kept = {name: found[name] for name in ("kinds", "phrases", "columns", "contexts", "written")}
+    return kept | {"all_kinds": [list(one) for one in symmetries.columns]}
 
 
 def _file(name: str) -> str:

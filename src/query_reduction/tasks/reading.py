@@ -17,7 +17,7 @@ from query_reduction.data.sentences import split_sentences
 from query_reduction.data.stories import Question, Story
 from query_reduction.data.vocabulary import UNKNOWN_WORD, Vocabulary
 from query_reduction.errors import InputError
-from query_reduction.symmetry import KnownReading, NameReader
+from query_reduction.symmetry import KnownReading, NameReaders
 
 __all__ = ["Reader", "Reading", "Understood", "as_sentences", "check_asked"]
 
@@ -142,7 +142,7 @@ class Reader:
     """How a model reads what people write."""
 
     vocabulary: Vocabulary
-    names: NameReader | None
+    names: NameReaders | None
     memory: int
     unseen_share: float
     """The expected share of words in a text that training does not have (0 for small worlds)."""
@@ -216,7 +216,7 @@ class Reader:
     def _read_as(self, named: KnownReading | None) -> tuple[tuple[str, str], ...]:
         if named is None or self.names is None:
             return ()
-        written = self.names.symmetries.written
+        written = self.names.written
         return tuple((name, self._like(written.get(unit, unit))) for unit, name in named.names.items())
 
     def _like(self, known: str) -> str:

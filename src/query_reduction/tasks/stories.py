@@ -22,7 +22,7 @@ from query_reduction.errors import InputError
 from query_reduction.networks.heads import HeadConfig
 from query_reduction.networks.protocol import StackedNetwork
 from query_reduction.settings import Between, check, from_json
-from query_reduction.symmetry import NameReader, Renamer, Symmetries, discover
+from query_reduction.symmetry import NameReaders, SymmetriesByTask
 from query_reduction.tasks.answers import error_by_task, evaluate, percent_wrong
 from query_reduction.tasks.protocol import Given, Parts, Scores, Task
 from query_reduction.tasks.reading import Reader, Reading, Understood, as_sentences
@@ -80,7 +80,7 @@ class StoryTask(Task):
 
     vocabulary: Vocabulary
     options: StoryOptions
-    symmetries: Symmetries | None = None
+    symmetries: SymmetriesByTask | None = None
     unseen_share: float = 0.0
     """The expected share of words in a text that training does not have."""
 
@@ -92,7 +92,7 @@ class StoryTask(Task):
     @cached_property
     def reader(self) -> Reader:
         """How it reads what people write."""
-        names = NameReader(self.symmetries, self.vocabulary.words) if self.symmetries else None
+        names = NameReaders(self.symmetries, self.vocabulary.words) if self.symmetries else None
         return Reader(self.vocabulary, names, self.options.memory, self.unseen_share)
 
     def understand(self, story: str | Sequence[str], question: str) -> Understood:
@@ -181,8 +181,7 @@ class StoryTask(Task):
         """A function that gives the stories again, each with its own renaming."""
         if self.symmetries is None:
             raise InputError("copies has no effect without symmetries")
-        renamer = Renamer(self.symmetries, stories)
-        return lambda chance: renamer.stories(stories, chance)
+        return self.symmetries.retelling(stories)
 
     def extended(self, stories: Sequence[Story]) -> StoryTask:
         """See ``Task``."""
@@ -200,7 +199,7 @@ class StoryTask(Task):
     def from_json(values: Mapping[str, Any], vocabulary: Vocabulary) -> StoryTask:
         """The inverse of ``as_json``."""
         found = values["symmetries"]
-        symmetries = None if found is None else Symmetries.from_json(found)
+        symmetries = None if found is None else SymmetriesByTask.from_json(found)
         unseen_share = float(values.get("unseen_share", 0.0))
         return StoryTask(vocabulary, from_json(StoryOptions, values["options"]), symmetries, unseen_share)
 
@@ -221,20 +220,21 @@ class StoryParts(Parts):
         unseen_share = _unseen_share(train)
         symmetries = None
         if options.symmetries:
-            symmetries = discover(train)
+            symmetries = SymmetriesByTask.discovered(train)
             known += _retold(symmetries, train)
         vocabulary = Vocabulary.from_stories(
             known,
             "text" if any_writing else "words",
             fold_case=any_writing and not case_matters(known),
-            phrases=symmetries.units.phrases if symmetries else (),
+            phrases=symmetries.phrases if symmetries else (),
         )
         return StoryTask(vocabulary, options, symmetries, unseen_share)
 
 
-def _retold(symmetries: Symmetries, stories: Sequence[Story]) -> list[Story]:
+def _retold(symmetries: SymmetriesByTask, stories: Sequence[Story]) -> list[Story]:
     """Renaming can produce answers and capitals that no story has: a vocabulary must include them."""
-    return Renamer(symmetries, stories).stories([*stories] * _TOLD_AGAIN, random.Random(0))
+    retold, chance = symmetries.retelling(stories), random.Random(0)
+    return [story for _ in range(_TOLD_AGAIN) for story in retold(chance)]
 
 
 def _unseen_share(stories: Iterable[Story]) -> float:

@@ -73,7 +73,8 @@ class NameReader {
     }
     const replaced = texts.map((one) => replaceRuns(one, chosen));
     const names = new Map([...chosen].reverse().map(([name, unit]) => [plainUnit(unit), written.get(name)]));
-    return { sentences: replaced.slice(0, -1), question: replaced.at(-1), names, crowded };
+    const unplaced = [...fitting.keys()].filter((name) => !chosen.has(name)).length;
+    return { sentences: replaced.slice(0, -1), question: replaced.at(-1), names, crowded, unplaced };
   }
 
   apart(given, kind) {
@@ -119,6 +120,19 @@ class NameReader {
     const words = pattern.join(" ").split(" ");
     const fits = (context) => context.every((theirs, n) => words[n] === theirs || (words[n] === OTHER && /^@\d+$/.test(theirs)));
     return new Set((this.contexts.get(words.length) ?? []).filter(([context]) => fits(context)).flatMap(([, kinds]) => kinds));
+  }
+}
+
+// By the symmetries of the task in which most unknown names have a place.
+class NameReaders {
+  constructor(ofTasks, words) {
+    this.readers = ofTasks.map((found) => new NameReader(found, words));
+    this.written = new Map(ofTasks.flatMap((found) => Object.entries(found.written)));
+  }
+
+  read(sentences, question) {
+    const readings = this.readers.map((reader) => reader.read(sentences, question));
+    return readings.reduce((best, other) => (other.unplaced < best.unplaced ? other : best));
   }
 }
 

@@ -7,7 +7,7 @@ const MOST_LISTED = 10;
 class Reader {
   constructor(model) {
     this.vocabulary = new Vocabulary(model.vocabulary);
-    this.names = model.symmetries ? new NameReader(model.symmetries, model.vocabulary.words) : null;
+    this.names = model.symmetries ? new NameReaders(model.symmetries, model.vocabulary.words) : null;
     this.memory = model.memory;
     this.usual = UNKNOWN_SHARE + SPREAD * model.unseen_share;
   }
