@@ -19,6 +19,7 @@ from typing import Any
 
 from query_reduction.data.stories import Story
 from query_reduction.errors import InputError
+from query_reduction.native.threads import use_threads
 from query_reduction.provenance import provenance
 from query_reduction.ready import FOLDER, size_limit
 from query_reduction.tasks.numbers import parse_tasks
@@ -74,6 +75,7 @@ def main() -> None:
     parser.add_argument("--dialogs", type=Path, help="folder of the published dialog tasks")
     parser.add_argument("--out", type=Path, default=FOLDER)
     chosen = parser.parse_args()
+    use_threads(1)
     for name in chosen.only.split(","):
         if name not in PLANS:
             raise SystemExit(f"no plan for {name!r}; choose from {', '.join(PLANS)}")
