@@ -7,7 +7,7 @@
 namespace qrn {
 
 // Mirrored in native/library.py; increment it whenever a structure or a function of the C interface changes.
-constexpr int64_t kInterface = 2;
+constexpr int64_t kInterface = 3;
 
 // A stacked parameter may have any distance between restarts; inside it is contiguous.
 struct Stacked {
@@ -17,7 +17,7 @@ struct Stacked {
 
 struct ReaderCall {
   int64_t restarts, sentences, batch, time, dim, layers, tied, reset, vector, threads;
-  double forget_bias;
+  double forget_bias, stretch;
   const int64_t *stories, *lengths;
   const int32_t* stop;  // if not null: another thread makes it 1 to end the call early
   Stacked table, query, candidate_query, candidate_sentence, candidate_bias, update_weight, update_bias, reset_weight,

@@ -68,8 +68,8 @@ template <class T> struct BackwardScratch {
 // Last layer, scalar gates: out = sum of share_t candidate_t. Only numbers run along time:
 // e_t = dout . c_t, before_t = dout . h_{t-1}, dz_t = left_t (e_t - before_t).
 template <class T>
-void last_layer_gradient(int64_t rows, int64_t width, const T* dout, const T* candidate, const T* z, T* score_gradient,
-                         T* share, T* gradient) {
+void last_layer_gradient(const Stretch<T>& stretch, int64_t rows, int64_t width, const T* dout, const T* candidate,
+                         const T* z, T* score_gradient, T* share, T* gradient) {
   for (int64_t t = 0; t < rows; ++t) {
     Vec<T> sum = {};
     for (int64_t i = 0; i < width; i += kLanes<T>) sum += load(dout + i) * load(candidate + t * width + i);
@@ -84,7 +84,7 @@ void last_layer_gradient(int64_t rows, int64_t width, const T* dout, const T* ca
   T left = T(1);
   for (int64_t t = rows - 1; t >= 0; --t) {
     share[t] = z[t] * left;
-    score_gradient[t] *= share[t] * (T(1) - z[t]);
+    score_gradient[t] *= stretch.rise(z[t]) * left * stretch.fall(z[t]);
     left *= T(1) - z[t];
   }
   for (int64_t t = 0; t < rows; ++t)
@@ -96,8 +96,8 @@ void last_layer_gradient(int64_t rows, int64_t width, const T* dout, const T* ca
 
 // The same with one gate per element; `before` needs all earlier states, kept in score_gradient until used.
 template <class T>
-void last_layer_gradient_vector(int64_t rows, int64_t width, const T* dout, const T* candidate, const T* z,
-                                T* score_gradient, T* gradient) {
+void last_layer_gradient_vector(const Stretch<T>& stretch, int64_t rows, int64_t width, const T* dout,
+                                const T* candidate, const T* z, T* score_gradient, T* gradient) {
   for (int64_t i = 0; i < width; i += kLanes<T>) {
     Vec<T> state = {};
     for (int64_t t = 0; t < rows; ++t) {
@@ -110,8 +110,8 @@ void last_layer_gradient_vector(int64_t rows, int64_t width, const T* dout, cons
     for (int64_t t = rows - 1; t >= 0; --t) {
       const int64_t at = t * width + i;
       const Vec<T> gate = load(z + at), c = load(candidate + at), share = gate * left;
+      store<T>(score_gradient + at, load(score_gradient + at) * (stretch.rise(gate) * left) * stretch.fall(gate));
       left *= splat<T>(1) - gate;
-      store<T>(score_gradient + at, load(score_gradient + at) * share * (splat<T>(1) - gate));
       store<T>(gradient + at, share * (splat<T>(1) - c * c));
     }
   }
@@ -121,7 +121,7 @@ void last_layer_gradient_vector(int64_t rows, int64_t width, const T* dout, cons
 // the candidate before tanh; score_gradient receives the gates'. The adjoint of the backward state runs forward in time
 // (first loop), that of the forward state backward, together with the backward state itself (second loop).
 template <class T, int Gates>
-void reduce_gradient(int64_t rows, int64_t width, const T* candidate, const T* const* gate, const T* keep,
+void reduce_gradient(const Stretch<T>& stretch, int64_t rows, int64_t width, const T* candidate, const T* const* gate, const T* keep,
                      const T* const* take, const T* forward_before, T* gradient, T* backward_gradient,
                      T* const* row_state, T* const* score_gradient) {
   for_columns<T>(width, [&](int64_t column, auto vectors) {
@@ -159,7 +159,7 @@ void reduce_gradient(int64_t rows, int64_t width, const T* candidate, const T* c
     const T z = gate[0][t], lost = sum_lanes(with_states);
     const T forward = sum_lanes(with_candidate[0]), backward = sum_lanes(with_candidate[1]);
     const T gained = Gates == kGates ? gate[1][t] * forward + gate[2][t] * backward : forward + backward;
-    score_gradient[0][t] = (gained - lost) * z * (T(1) - z);
+    score_gradient[0][t] = (gained - lost) * stretch.rise(z) * stretch.fall(z);
     if (Gates == kGates) {
       score_gradient[1][t] = z * forward * gate[1][t] * (T(1) - gate[1][t]);
       score_gradient[2][t] = z * backward * gate[2][t] * (T(1) - gate[2][t]);
@@ -168,8 +168,9 @@ void reduce_gradient(int64_t rows, int64_t width, const T* candidate, const T* c
 }
 
 template <class T, int Gates>
-void reduce_gradient_vector(int64_t rows, int64_t width, const T* candidate, const T* const* gate,
-                            const T* forward_before, T* gradient, T* backward_gradient, T* const* score_gradient) {
+void reduce_gradient_vector(const Stretch<T>& stretch, int64_t rows, int64_t width, const T* candidate,
+                            const T* const* gate, const T* forward_before, T* gradient, T* backward_gradient,
+                            T* const* score_gradient) {
   const Vec<T> one = splat<T>(1);
   for (int64_t i = 0; i < width; i += kLanes<T>) {
     Vec<T> state = {}, adjoint = {};
@@ -193,7 +194,7 @@ void reduce_gradient_vector(int64_t rows, int64_t width, const T* candidate, con
         store<T>(score_gradient[1] + at, z * forward * c * first * (one - first));
         store<T>(score_gradient[2] + at, z * backward * c * second * (one - second));
       }
-      store<T>(score_gradient[0] + at, (into * c - lost) * z * (one - z));
+      store<T>(score_gradient[0] + at, (into * c - lost) * stretch.rise(z) * stretch.fall(z));
       store<T>(gradient + at, z * into * (one - c * c));
       adjoint = (one - z) * forward;
       state = (one - z) * state + taken * c;

@@ -51,13 +51,14 @@ template <class T> struct Context {
   const Plan& plan;
   const int64_t d, width, own;
   const int64_t gate_row;  // numbers per row and gate
+  const Stretch<T> stretch;
   int64_t restart_size;
   T* prepared = nullptr;
   int64_t distance = 0;  // between the prepared pieces of restarts; 0 if restarts use the same memory in turn
 
   Context(const ReaderCall& call, const Plan& plan)
       : call(call), plan(plan), d(call.dim), width(padded<T>(call.dim)), own(call.tied ? 1 : call.layers),
-        gate_row(call.vector ? width : 1) {
+        gate_row(call.vector ? width : 1), stretch(call.stretch) {
     Carver<T> carver{nullptr};
     carve(carver);
     restart_size = carver.taken;

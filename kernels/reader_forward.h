@@ -166,7 +166,8 @@ template <class T> void score_gates(const Context<T>& context, const Group& grou
       for (int64_t t = 0; t < group.rows; ++t)
         for (int64_t i = 0; i < width; i += kLanes<T>) {
           T* const at = rows.gate[g] + t * width + i;
-          store<T>(at, logistic<T>(load(at) + load(weights.gate_bias[g] + i)));
+          const Vec<T> gate = logistic<T>(load(at) + load(weights.gate_bias[g] + i));
+          store<T>(at, g == 0 ? context.stretch.gate(gate) : gate);
         }
     }
     return;
@@ -195,6 +196,8 @@ template <class T> void score_gates(const Context<T>& context, const Group& grou
   }
   for (int64_t g = 0; g < gates; ++g) {
     logistic_in_place<T>(scratch.score[g], group.rows);
+    for (int64_t t = 0; g == 0 && t < group.rows; t += kLanes<T>)
+      store<T>(scratch.score[g] + t, context.stretch.gate(load(scratch.score[g] + t)));
     std::memcpy(rows.gate[g], scratch.score[g], size_t(group.rows) * sizeof(T));
   }
 }

@@ -115,19 +115,19 @@ void state_gradient(const Context<T>& context, const Group& group, int64_t layer
     if (last) {
       context.copy_row(dout + e * context.d, scratch.state);
       if (vector)
-        last_layer_gradient_vector<T>(length, width, scratch.state, candidate, gate[0], score_gradient[0],
-                                      scratch.gradient + at);
+        last_layer_gradient_vector<T>(context.stretch, length, width, scratch.state, candidate, gate[0],
+                                      score_gradient[0], scratch.gradient + at);
       else
-        last_layer_gradient<T>(length, width, scratch.state, candidate, gate[0], score_gradient[0], scratch.keep,
-                               scratch.gradient + at);
+        last_layer_gradient<T>(context.stretch, length, width, scratch.state, candidate, gate[0], score_gradient[0],
+                               scratch.keep, scratch.gradient + at);
     } else if (vector) {
       const auto body = gates == 1 ? reduce_gradient_vector<T, 1> : reduce_gradient_vector<T, kGates>;
-      body(length, width, candidate, gate, scratch.forward_before + at, scratch.gradient + at,
+      body(context.stretch, length, width, candidate, gate, scratch.forward_before + at, scratch.gradient + at,
            scratch.backward_gradient + at, score_gradient);
     } else {
       const T* const take[2] = {scratch.take[0] + start, scratch.take[1] + start};
       const auto body = gates == 1 ? reduce_gradient<T, 1> : reduce_gradient<T, kGates>;
-      body(length, width, candidate, gate, scratch.keep + start, take, scratch.forward_before + at, scratch.gradient + at,
+      body(context.stretch, length, width, candidate, gate, scratch.keep + start, take, scratch.forward_before + at, scratch.gradient + at,
            scratch.backward_gradient + at, scratch.row_state, score_gradient);
     }
   }

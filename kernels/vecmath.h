@@ -73,5 +73,23 @@ template <class T> inline void logistic_in_place(T* values, int64_t count) {
   for (int64_t i = 0; i < count; i += kLanes<T>) store<T>(values + i, logistic<T>(load(values + i)));
 }
 
+// An update gate: the logistic function, stretched by `factor` around 1/2 and clipped to [0, 1], so that a gate can be
+// exactly shut or open. A factor of 1 changes no bit.
+template <class T> struct Stretch {
+  T factor, margin, inverse;
+  explicit Stretch(double by) : factor(T(by)), margin(T((by - 1) / 2)), inverse(T(1 / by)) {}
+  QRN_INLINE Vec<T> gate(Vec<T> logistic) const {
+    return clamp<T>(splat<T>(factor) * logistic - splat<T>(margin), T(0), T(1));
+  }
+  // The slope of a gate is rise times fall; a clipped one has none.
+  QRN_INLINE T rise(T z) const { return z > T(0) && z < T(1) ? z + margin : T(0); }
+  QRN_INLINE T fall(T z) const { return T(1) - (z + margin) * inverse; }
+  QRN_INLINE Vec<T> rise(Vec<T> z) const {
+    const Vec<T> below = z < splat<T>(1) ? z + splat<T>(margin) : Vec<T>{};
+    return z > Vec<T>{} ? below : Vec<T>{};
+  }
+  QRN_INLINE Vec<T> fall(Vec<T> z) const { return splat<T>(1) - (z + splat<T>(margin)) * splat<T>(inverse); }
+};
+
 }  // namespace QRN_VARIANT
 }  // namespace qrn

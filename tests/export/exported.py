@@ -27,6 +27,7 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("3", {"forget_bias": 0.0}),
     ("2rv8", {"position_length": "sentence"}),
     ("3rv8", {"tied": False}),
+    ("3r8", {"gate_stretch": 1.5, "forget_bias": 0.0}),
     ("4r8", {"tied": False, "init": "open"}),
     ("2r8", {"decode_questions": True}),
     ("1rv8", {}),

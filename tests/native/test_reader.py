@@ -20,6 +20,7 @@ from torch import Tensor
 from query_reduction.native import library as native
 from query_reduction.native import reader as fused_reader
 from query_reduction.native import threads
+from query_reduction.networks.contributions import LayerGates
 from query_reduction.networks.qrn import QRNConfig
 
 pytestmark = pytest.mark.skipif(not native.available(), reason="the native library is not built")
@@ -104,6 +105,7 @@ configs = st.builds(
     reset_gate=st.booleans(),
     vector_gates=st.booleans(),
     tied=st.booleans(),
+    gate_stretch=st.sampled_from([1.0, 1.2, 2.0]),
     position_length=st.sampled_from(["task", "sentence"]),
 )
 
@@ -147,6 +149,30 @@ def test_gates_exactly_open_and_closed(vector: bool, reset: bool) -> None:
     gates = torch.sigmoid(torch.einsum("rbtd,rgd->rbtg", x * x[:, :, :1], case.network.update_weight[:, 0]))
     assert (gates == 0).any() and (gates == 1).any()
     case.compare()
+
+
+@pytest.mark.parametrize("vector", [False, True])
+def test_stretched_gates_are_exactly_open_and_shut(variant: str, vector: bool) -> None:
+    config = QRNConfig(layers=3, dimension=9, vector_gates=vector, gate_stretch=1.5, forget_bias=0.0)
+    case = Case(config, lengths=(30, 12, 3))
+    recorded: list[LayerGates] = []
+    x = case.network.encode(case.words)
+    case.network.read(x, x[:, case.questions], case.stories, case.lengths, recorded)
+    for layer in recorded:
+        inside = layer.update[:, 0]
+        assert (inside == 0).any() and (inside == 1).any() and ((inside > 0) & (inside < 1)).any()
+    case.compare()
+
+
+def test_gates_that_are_not_stretched_keep_their_bits() -> None:
+    for vector in (False, True):
+        plain = Case(QRNConfig(layers=2, dimension=9, vector_gates=vector), torch.float32)
+        plain.network.begin_epoch(0)
+        config = QRNConfig(layers=2, dimension=9, vector_gates=vector, gate_stretch=2.0, plain_epochs=1)
+        wide = Case(config, torch.float32)
+        wide.network.begin_epoch(0)
+        for one, other in zip(plain.run(fused=True), wide.run(fused=True), strict=True):
+            assert torch.equal(one, other)
 
 
 def test_long_story() -> None:

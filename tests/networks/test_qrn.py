@@ -80,6 +80,7 @@ def by_hand(network: QueryReductionNetwork, batch: Batch) -> Iterator[list[float
             steps = []
             for x, q in zip(xs, qs, strict=True):
                 z = gate(w["update_weight"][own], w["update_bias"][own], x, q, c.forget_bias)
+                z = [min(max(c.gate_stretch * (value - 0.5) + 0.5, 0.0), 1.0) for value in z]
                 candidate = [
                     math.tanh(
                         sum(
@@ -120,6 +121,26 @@ def test_equals_the_equations(name: str, tied: bool, batch: Batch) -> None:
         torch.nn.init.normal_(parameter, generator=torch.Generator().manual_seed(3))
     expected = torch.tensor(list(by_hand(network, batch)), dtype=torch.float64)
     torch.testing.assert_close(network.scores(batch)[0], expected, rtol=1e-9, atol=1e-10)
+
+
+@pytest.mark.parametrize("name", ["2r", "3rv"])
+def test_stretched_gates_equal_the_equations(name: str, batch: Batch) -> None:
+    network = build(name, gate_stretch=1.4)
+    for parameter in network.parameters():
+        torch.nn.init.normal_(parameter, generator=torch.Generator().manual_seed(3))
+    expected = torch.tensor(list(by_hand(network, batch)), dtype=torch.float64)
+    torch.testing.assert_close(network.scores(batch)[0], expected, rtol=1e-9, atol=1e-10)
+
+
+def test_gates_are_stretched_step_by_step_in_training_and_fully_in_evaluation() -> None:
+    network = build("2r", gate_stretch=1.4, plain_epochs=2, stretch_epochs=3)
+    seen = []
+    for epoch in range(8):
+        network.train()
+        network.begin_epoch(epoch)
+        seen.append(round(network.gate_stretch, 6))
+        assert network.eval().gate_stretch == 1.4
+    assert seen == [1.0, 1.0, 1.1, 1.2, 1.3, 1.4, 1.4, 1.4]
 
 
 @pytest.mark.parametrize("name", ["2r", "2rv"])

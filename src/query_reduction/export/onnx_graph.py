@@ -136,8 +136,13 @@ def _network(graph: _Graph, config: QRNConfig, weights: Weights, longest: int) -
         own, last = (0 if config.tied else layer), layer == config.layers - 1
         similarity = graph.add("Mul", x, q)
         bias = weights["update_bias"][own] - config.forget_bias
+        z = _gate(graph, similarity, weights["update_weight"][own], bias)
+        if config.gate_stretch != 1:
+            stretched = graph.add("Mul", z, graph.constant(config.gate_stretch))
+            moved = graph.add("Sub", stretched, graph.constant((config.gate_stretch - 1) / 2))
+            z = graph.add("Clip", moved, graph.constant(0.0), graph.constant(1.0))
         # Sentences past a story's end leave the state as it is.
-        z = graph.add("Mul", _gate(graph, similarity, weights["update_weight"][own], bias), told)
+        z = graph.add("Mul", z, told)
         made = graph.add(
             "Add",
             graph.add("MatMul", q, graph.constant(weights["candidate_query"][own])),

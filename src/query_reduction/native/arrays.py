@@ -79,6 +79,7 @@ class ArrayReader:
             vector=shape.vector_gates,
             threads=native_threads(),
             forget_bias=shape.forget_bias,
+            stretch=shape.gate_stretch,
             stories=_address(stories),
             lengths=_address(lengths),
             table=_stacked(table),

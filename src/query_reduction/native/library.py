@@ -49,7 +49,7 @@ Words = tuple[int, int, int]
 
 _FILE_NAMES = ("_native.so", "_native.dylib")
 
-_INTERFACE = 2
+_INTERFACE = 3
 """``kInterface`` of ``kernels/reader.h``."""
 
 _LONG_CALL = 3e8
@@ -83,7 +83,7 @@ class ReaderCall(_Call):
 
     _fields_ = (
         *_fields("restarts sentences batch time dim layers tied reset vector threads", c_int64),
-        ("forget_bias", c_double),
+        *_fields("forget_bias stretch", c_double),
         *_fields("stories lengths stop", c_void_p),
         *_fields(
             "table query candidate_query candidate_sentence candidate_bias update_weight update_bias reset_weight "

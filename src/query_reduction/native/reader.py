@@ -130,6 +130,7 @@ def _reader_call(shape: Shape, stories: Tensor, lengths: Tensor, tensors: Sequen
         vector=shape.vector_gates,
         threads=native_threads(),
         forget_bias=shape.forget_bias,
+        stretch=shape.gate_stretch,
         stories=stories.data_ptr(),
         lengths=lengths.data_ptr(),
         table=Stacked.of(table),

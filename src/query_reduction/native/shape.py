@@ -18,6 +18,7 @@ class Shape:
     reset_gate: bool
     vector_gates: bool
     forget_bias: float
+    gate_stretch: float = 1.0
 
     def parameters(self) -> dict[str, tuple[int, ...]]:
         """The parameters in the order of ``ReaderCall``, with their shapes after the restart dimension."""

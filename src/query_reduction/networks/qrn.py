@@ -8,7 +8,7 @@ are those of Seo et al., "Query-Reduction Networks for Question Answering", ICLR
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Literal
 
 import torch
@@ -60,6 +60,14 @@ class QRNConfig:
     """Share the weights of all layers, as the paper does."""
     forget_bias: Annotated[float, Between(-100, 100)] = 2.5
     """Subtracted inside the update gate, so that it starts mostly closed."""
+    gate_stretch: Annotated[float, Between(1, 10)] = 1.0
+    """Stretch the range of update gates by this factor and clip it to 0 to 1, so that gates can be exactly shut: a gate
+    that is merely small lets a little in, sentence by sentence, and a long story drowns what was read; 1 = as in the
+    paper."""
+    plain_epochs: Annotated[int, Between(0, 1_000_000)] = 0
+    """Train with gates as in the paper for this many epochs: a gate that is exactly shut has no gradient."""
+    stretch_epochs: Annotated[int, Between(0, 1_000_000)] = 0
+    """After these, stretch gates a little more in each of so many epochs."""
     init: Literal["original", "paper", "open", "following"] = "original"
     """Initial weights: original = embeddings and gates uniform with standard deviation 1; paper = embeddings
     normal with standard deviation 1/sqrt(d), unit weights by Glorot and Bengio; open = as original, but embeddings
@@ -143,12 +151,24 @@ class QueryReductionNetwork(StackedNetwork):
             self.declare("reset_bias", (own, 2, gate), zeros, decay_uses=0)
         if config.decode_questions:
             decoder.declare(self, vocabulary, d)
+        self._stretch_in_training = config.gate_stretch
         self._shape = Shape(layers, d, tied, config.reset_gate, config.vector_gates, config.forget_bias)
 
     def use_native(self, wanted: bool) -> None:
         """See ``StackedNetwork``."""
         self.native = wanted and native_reader.available()
         self.scan_backend = "auto" if self.native else "associative"
+
+    def begin_epoch(self, epoch: int) -> None:
+        """Gates are plain at first and then stretched step by step; development questions see them fully stretched."""
+        since = max(epoch + 1 - self.config.plain_epochs, 0)
+        share = min(since / (self.config.stretch_epochs + 1), 1.0)
+        self._stretch_in_training = 1 + share * (self.config.gate_stretch - 1)
+
+    @property
+    def gate_stretch(self) -> float:
+        """How far update gates are stretched now."""
+        return self._stretch_in_training if self.training else self.config.gate_stretch
 
     def scores(self, batch: Batch) -> Float[Tensor, "restart batch answer"]:
         """The score of every answer."""
@@ -183,7 +203,8 @@ class QueryReductionNetwork(StackedNetwork):
         """Reduce each query over its story; the last layer's state at the last sentence is the answer vector."""
         if recorded is None and self.native and native_reader.supports(table):
             weights = dict(self.named_parameters())
-            return native_reader.read(self._shape, weights, table, query, stories, lengths)
+            shape = replace(self._shape, gate_stretch=self.gate_stretch)
+            return native_reader.read(shape, weights, table, query, stories, lengths)
         if stories.shape[1] == 0:
             return torch.zeros_like(query)
         x = table[:, stories.long()]
@@ -211,6 +232,8 @@ class QueryReductionNetwork(StackedNetwork):
             torch.einsum("rbtd,rgd->rbtg", similarity, self.update_weight[:, own])
             + (self.update_bias[:, own] - self.config.forget_bias)[:, None, None]
         )
+        if self.gate_stretch != 1:
+            z = (self.gate_stretch * z - (self.gate_stretch - 1) / 2).clamp(0, 1)
         # Equation 2: what would the query become?
         candidate = torch.tanh(
             torch.einsum("rbtd,rde->rbte", q, self.candidate_query[:, own])

@@ -11,7 +11,7 @@ function numbersOf(base64) {
 
 class Network {
   constructor(settings, longestSentence, weights) {
-    Object.assign(this, settings); // layers, dimension, reset_gate, vector_gates, tied, forget_bias, position_length
+    Object.assign(this, settings); // layers, dimension, reset_gate, vector_gates, tied, forget_bias, gate_stretch, position_length
     this.longest = longestSentence;
     this.weights = Object.fromEntries(Object.entries(weights).map(([name, packed]) => [name, numbersOf(packed)]));
     this.gates = settings.vector_gates ? settings.dimension : 1;
@@ -38,6 +38,11 @@ class Network {
       for (let k = 0; k < d; k += 1) sum += similarity[k] * weight[(at * this.gates + unit) * d + k];
       return sigmoid(sum);
     });
+  }
+
+  // An update gate can be exactly shut or open.
+  stretched(gate) {
+    return Math.min(Math.max(this.gate_stretch * gate - (this.gate_stretch - 1) / 2, 0), 1);
   }
 
   candidate(x, q, own) {
@@ -72,7 +77,7 @@ class Network {
     const last = number === this.layers - 1;
     const { update_weight, update_bias, reset_weight, reset_bias } = this.weights;
     const similarity = x.map((vector, t) => vector.map((value, k) => value * q[t][k]));
-    const update = similarity.map((s) => this.gate(s, update_weight, update_bias, own, this.forget_bias));
+    const update = similarity.map((s) => this.gate(s, update_weight, update_bias, own, this.forget_bias).map((z) => this.stretched(z)));
     const candidate = x.map((vector, t) => this.candidate(vector, q[t], own));
     const resets = !this.reset_gate || last ? [null, null]
       : [0, 1].map((direction) => similarity.map((s) => this.gate(s, reset_weight, reset_bias, 2 * own + direction, 0)));
