@@ -48,6 +48,7 @@ def train(
     test: Sequence[Story] = (),
     kind: Literal["stories", "dialogs"] = "stories",
     knowledge: Sequence[tuple[str, str, str]] = (),
+    haystack: Sequence[str] = (),
     progress: bool = True,
     on_epoch: Callable[[Epoch], None] | None = None,
     folder: str | Path | None = None,
@@ -59,15 +60,18 @@ def train(
     Restarts from different initial weights train together. Development questions come from ``dev``, or a tenth of
     ``stories`` is held out for them. If ``test`` stories are given, the model's card records its error on them;
     nothing is ever chosen on the test. ``recipe`` is a family of settings (``original``, ``paper``, ``adam``,
-    ``best``); single settings are changed by name (``max_epochs=60``, ``dimension=100``). Without ``network`` the
-    recipe's own is trained: 2r, except for ``best``. With ``start_from``, a model or where one is, training
-    goes on from its weights; its network and how it reads stories stay, new words and answers are added.
-    ``knowledge`` are the rows of a dialog's knowledge base. With ``folder`` the model, its result and its learning
+    ``best``, ``long``); single settings are changed by name (``max_epochs=60``, ``dimension=100``). Without ``network``
+    the recipe's own is trained: 2r, except for ``best`` and ``long``. With ``start_from``, a model or where one is,
+    training goes on from its weights; its network and how it reads stories stay, new words and answers are added.
+    ``knowledge`` are the rows of a dialog's knowledge base, ``haystack`` the sentences in which ``recipe="long"`` hides
+    stories. With ``folder`` the model, its result and its learning
     curves are also saved there.
     """
     if isinstance(stories, str | Path):
         raise InputError("stories: a list of stories is needed, not a path; use read(path)")
     parts = _parts(kind, list(stories), list(dev), list(test), tuple(knowledge))
+    if haystack:
+        parts = parts.hidden_in(haystack)
     changes = settings if restarts is None else {"restarts": restarts, **settings}
     setup, start = setup_for(network, recipe, parts, changes, start_from)
     if threads is not None:

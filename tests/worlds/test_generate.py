@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import re
 import subprocess
 import sys
@@ -24,6 +25,7 @@ from query_reduction.worlds import (
     WorldOptions,
     generate,
     generate_splits,
+    hidden,
     load_words,
     mixture,
     write,
@@ -260,3 +262,32 @@ def test_worlds_too_small_for_three_splits() -> None:
     with pytest.raises(InputError, match="task 4: worlds this small have too few different stories"):
         generate_splits(4, {"valid": 5, "test": 5}, options=WorldOptions(places=2, sentences=1))
     assert generate(1, 5, options=options)
+
+
+def test_stories_are_hidden_in_halves_of_a_text(tmp_path: Path) -> None:
+    book = [f"line {number} of a book" for number in range(400)]
+    options = WorldOptions(sentences=100)
+    paths = write(tmp_path, [1], 20, held_out_questions=10, options=options, haystack=book)
+    first, second = set(book[:200]), set(book[200:])
+    for path in paths:
+        stories = read_file(path)
+        lines = {text for story in stories for text in story.sentences if text.startswith("line")}
+        assert lines <= (second if "test" in path.name else first)
+        for story in stories:
+            # bAbI files end with the last question, after which nothing is told.
+            assert len(story.sentences) == 100
+            own = [text for text in story.sentences if not text.startswith("line")]
+            assert solve(1, own, story.questions[-1].text) == story.questions[-1].answer
+
+
+def test_a_test_story_longer_than_half_of_a_text_uses_all_of_it() -> None:
+    book = [f"line {number}" for number in range(30)]
+    (story,) = hidden(generate(1, 1), book, 31, "test", random.Random(0))
+    assert len(story.sentences) == 31
+    with pytest.raises(InputError, match="the haystack has 15 sentences"):
+        hidden(generate(1, 1), book, 31, "train", random.Random(0))
+
+
+def test_a_haystack_needs_a_number_of_sentences(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="number of sentences"):
+        write(tmp_path, [1], 5, haystack=["one", "two"])

@@ -12,6 +12,7 @@ import tyro
 from query_reduction import worlds
 from query_reduction.cli.output import console, notes, print_json
 from query_reduction.data.fetch import DATASETS, cache_folder, fetch
+from query_reduction.data.haystack import read_haystack
 from query_reduction.data.lines import Problem
 from query_reduction.data.part_files import data_files
 from query_reduction.data.readers import SUFFIXES, read_file, scan_file
@@ -177,6 +178,9 @@ class GenerateData:
     """The test part uses names the other parts never mention."""
     mixed: bool = False
     """One file for all tasks, stories shuffled, instead of one per task."""
+    haystack: Path | None = None
+    """Hide the stories in the lines of this text, --sentences in all: training and validation in its first half,
+    test in its second (in all of it, if more are needed)."""
     words: Path | None = None
     """A table of words to use instead of the built-in one, e.g. for another language."""
     json: bool = False
@@ -195,6 +199,7 @@ class GenerateData:
             words=worlds.load_words(self.words) if self.words else None,
             unseen_names=self.unseen_names,
             mixed=self.mixed,
+            haystack=read_haystack(self.haystack) if self.haystack else (),
         )
         if self.json:
             print_json({"files": [str(path) for path in paths], "options": asdict(self.options), "seed": self.seed})

@@ -12,6 +12,7 @@ from query_reduction.cli.interrupt import train_with_progress
 from query_reduction.cli.output import console, notes, print_json
 from query_reduction.cli.scores import score_table
 from query_reduction.cli.settings import given, optional
+from query_reduction.data.haystack import read_haystack
 from query_reduction.errors import InputError
 from query_reduction.learning import setup_for
 from query_reduction.native.threads import available_cores, use_threads
@@ -64,6 +65,9 @@ class Train:
     from_model: Annotated[str | None, tyro.conf.arg(name="from")] = None
     """Go on from the weights of this model (a file, the folder of a run, or a ready model), on other data: its network
     and how it reads stories stay, new words and answers are added."""
+    haystack: Path | None = None
+    """A text in which training stories are hidden (--recipe long), to learn to find facts in any text; the last tenth of
+    its lines is kept for development."""
     questions: int = 1000
     """Training questions per task, for generated stories; training dialogs, for generated dialogs."""
     out: Path | None = None
@@ -94,6 +98,8 @@ class Train:
         use_threads(self.threads or max(1, available_cores() // share.of))
         changes = given(self.network_settings) | given(self.task_settings) | given(self.recipe_settings)
         parts = load_parts(self.data, self.task, questions=self.questions, seed=changes.get("seed", 0))
+        if self.haystack is not None:
+            parts = parts.hidden_in(read_haystack(self.haystack))
         setup, start = setup_for(self.network, self.recipe, parts, changes, self.from_model)
         folder = self._folder(parts.name, parts.kind, setup.name)
         about = f"{self.data} task {self.task}" if self.task else self.data

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -87,6 +88,15 @@ class Vocabulary:
             new = set(map(fold, new))
             answers = _one_spelling(answers)
         return replace(self, words=(*self.words, *sorted(new)), answers=(*self.answers, *sorted(answers)))
+
+    def with_words_of(self, texts: Iterable[str], least: int) -> Vocabulary:
+        """This vocabulary with those new words after its own that at least ``least`` of some texts have."""
+        counts: Counter[str] = Counter()
+        for text in texts:
+            words = set(self._split(text))
+            counts.update(set(map(fold, words)) if self.fold_case else words)
+        new = sorted(word for word, count in counts.items() if count >= least and self._number(word) == UNKNOWN_WORD)
+        return replace(self, words=(*self.words, *new))
 
     @staticmethod
     def from_json(values: Mapping[str, Any]) -> Vocabulary:

@@ -108,6 +108,10 @@ class Parts(ABC):
     def learn(self, options: Any, train: Sequence[Story]) -> Task:
         """Learn the task, everything besides the weights; ``train`` is the training part without held-out stories."""
 
+    def hidden_in(self, haystack: Sequence[str]) -> Parts:
+        """The same with sentences in which stories are to be hidden in training."""
+        raise InputError(f"a haystack has no effect on {self.kind}")
+
     def tests(self) -> Iterator[tuple[str, list[Story]]]:
         """The tests, each with the suffix it adds to its row's name in a table."""
         if self.test:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Annotated, Any, ClassVar, Literal
@@ -31,6 +31,8 @@ __all__ = ["Answer", "StoryOptions", "StoryParts", "StoryTask"]
 
 _RUNNERS_UP = 3
 _BATCH = 256
+_COMMON = 3
+"""A word of the haystack is known if so many of its sentences have it: the rest teach what an unknown word is."""
 _TOLD_AGAIN = 10
 """How often stories are retold in other words to collect all possible words and answers."""
 
@@ -50,6 +52,10 @@ class StoryOptions:
     symmetries: bool = False
     """Discover which words are interchangeable without making an answer false, so that stories can be retold in
     other words (see --copies)."""
+    unreadable: Literal["left-out", "read"] = "left-out"
+    """left-out = unknown names are read as known ones, and a sentence of too many unknown words is not read, because it
+    would disturb every answer; read = every sentence is read as it is written, by a network that was trained to find
+    its facts in any text (see --haystack)."""
 
     def __post_init__(self) -> None:
         check(self)
@@ -92,8 +98,9 @@ class StoryTask(Task):
     @cached_property
     def reader(self) -> Reader:
         """How it reads what people write."""
-        names = NameReaders(self.symmetries, self.vocabulary.words) if self.symmetries else None
-        return Reader(self.vocabulary, names, self.options.memory, self.unseen_share)
+        reads_all = self.options.unreadable == "read"
+        names = NameReaders(self.symmetries, self.vocabulary.words) if self.symmetries and not reads_all else None
+        return Reader(self.vocabulary, names, self.options.memory, self.unseen_share, reads_all)
 
     def understand(self, story: str | Sequence[str], question: str) -> Understood:
         """A story (sentences, or texts of several) and a question as they are read."""
@@ -114,7 +121,7 @@ class StoryTask(Task):
         """The questions as numbers; those with unknown words as ``as_read`` has them, answers included."""
         told = [split_story(story) for story in stories] if self.options.writing == "any" else stories
         encoded = encode_stories(told, self.vocabulary, self.options.memory)
-        if not (encoded.sentences.numbers == UNKNOWN_WORD).any():
+        if self.options.unreadable == "read" or not (encoded.sentences.numbers == UNKNOWN_WORD).any():
             return encoded
         return encode_stories(self.as_read(told), self.vocabulary, self.options.memory)
 
@@ -211,6 +218,9 @@ class StoryParts(Parts):
     kind: ClassVar[str] = "stories"
     options_type: ClassVar[type] = StoryOptions
 
+    haystack: Sequence[str] = ()
+    """Sentences in which stories are hidden in training; they tell nothing about any question."""
+
     def learn(self, options: StoryOptions, train: Sequence[Story]) -> StoryTask:
         """The words and answers of the training part (or of all parts), and its symmetries if requested."""
         known = [*self.train] if options.vocabulary == "train" else [*self.train, *self.dev, *self.test]
@@ -227,8 +237,16 @@ class StoryParts(Parts):
             "text" if any_writing else "words",
             fold_case=any_writing and not case_matters(known),
             phrases=symmetries.phrases if symmetries else (),
-        )
+        ).with_words_of(self.haystack, _COMMON)
         return StoryTask(vocabulary, options, symmetries, unseen_share)
+
+    def hidden_in(self, haystack: Sequence[str]) -> StoryParts:
+        """See ``Parts``."""
+        return replace(self, haystack=tuple(haystack))
+
+    def more_content(self) -> Iterator[str]:
+        """See ``Parts``."""
+        yield from self.haystack
 
 
 def _retold(symmetries: SymmetriesByTask, stories: Sequence[Story]) -> list[Story]:

@@ -1,4 +1,4 @@
-"""How a network is trained, and four families of settings that are known to work.
+"""How a network is trained, and five families of settings that are known to work.
 
 The paper and the authors' published code differ in places; each difference is a named setting, and a family sets all
 of them at once, for the size and kind of data at hand. The docstring under each field is the command line's help.
@@ -63,6 +63,16 @@ class Recipe:
     copies: Annotated[int, Between(0, 10_000)] = 0
     """Train every epoch on this many copies of each story, retold in other words that keep its answers true (needs
     --symmetries); 0 trains on the stories as they are."""
+    hidden: Annotated[int, Between(0, 1_000_000)] = 0
+    """Hide every training story among up to this many sentences of --haystack, drawn anew in every epoch; development
+    stories among eight times as many, which training does not see. 0 hides nothing."""
+    hidden_after: Annotated[int, Between(0, 1_000_000)] = 0
+    """Hide nothing in the first epochs."""
+    hidden_growth: Annotated[int, Between(0, 1_000_000)] = 0
+    """After these, reach the number of hidden in equal steps over so many epochs."""
+    decoys: Annotated[float, Between(0, 1)] = 0.0
+    """In this share of the haystack's sentences put words of the stories in the place of one to three others: sentences
+    that speak of what the stories speak of and tell nothing."""
     restarts: Annotated[int, Between(1, 10_000)] = 10
     """Trainings from new initial weights; the best on the development questions is chosen."""
     seed: Annotated[int, Between(0, 2**32 - 1)] = 0
@@ -140,6 +150,22 @@ def _best(questions: int, kind: str) -> dict[str, Any]:
     }
 
 
+def _long(questions: int, kind: str) -> dict[str, Any]:
+    return _best(questions, kind) | {
+        "hidden": 100,
+        "hidden_after": 8,
+        "hidden_growth": 4,
+        "decoys": 0.3,
+        "halve_every": 4,
+        "halve_after": 12,
+        "max_epochs": 20,
+        # Gates are stretched by a fixed plan: train to its end, and keep what is best on development.
+        "patience": 20,
+        "solved_epochs": 0,
+        "restarts": 3,
+    }
+
+
 FAMILIES: dict[str, Family] = {
     found.name: found
     for found in (
@@ -164,6 +190,22 @@ FAMILIES: dict[str, Family] = {
             _best,
             {"init": "following", "forget_bias": 2.5},
             {"symmetries": True, "writing": "any"},
+            "3rv100",
+        ),
+        Family(
+            "long",
+            "finds facts in a whole book: as best, with stories hidden in other text (needs --haystack) and gates that "
+            "learn to be exactly shut",
+            _long,
+            {
+                "init": "following",
+                "forget_bias": 2.5,
+                "gate_stretch": 1.2,
+                "plain_epochs": 12,
+                "stretch_epochs": 4,
+                "position_length": "sentence",
+            },
+            {"symmetries": True, "writing": "any", "memory": 0, "unreadable": "read"},
             "3rv100",
         ),
     )

@@ -25,9 +25,11 @@ from query_reduction.networks.registry import build_network, config_to_json
 from query_reduction.provenance import provenance
 from query_reduction.tasks.protocol import Parts, Scores, Task, test
 from query_reduction.tasks.sources import question_count
+from query_reduction.tasks.stories import StoryParts
 from query_reduction.training.checkpoint import MODEL_FILE, SavedModel, fingerprint, save_model
 from query_reduction.training.curves import CurveWriter
 from query_reduction.training.example import example_of
+from query_reduction.training.hiding import Hiding
 from query_reduction.training.place import RESULT_FILE, STATE_FILE, Place
 from query_reduction.training.recipes import Recipe
 from query_reduction.training.restarts import RestartTrainer
@@ -58,9 +60,14 @@ class Run:
         train_stories, dev_stories = _split(parts, setup.recipe)
         self.task = _extended(start, parts) if start else parts.learn(setup.task, train_stories)
         questions = self.task.encode(train_stories)
-        dev_questions, train, dev = _hold_out(questions, dev_stories, self.task, setup.recipe, parts.name)
-        rarity = torch.from_numpy(questions.rarity(train, self.task.vocabulary.size)).to(torch.get_default_dtype())
-        seeds = Seeds(self.restart_numbers, setup.recipe.seed, rarity)
+        hiding = _hiding(parts, train_stories, self.task, setup.recipe)
+        looked_at = hiding.development(dev_stories) if hiding else dev_stories
+        dev_questions, train, dev = _hold_out(questions, looked_at, self.task, setup.recipe, parts.name)
+        rarity = questions.rarity(train, self.task.vocabulary.size)
+        if hiding:
+            rarity[hiding.foreign_words()] = 0
+        weights = torch.from_numpy(rarity).to(torch.get_default_dtype())
+        seeds = Seeds(self.restart_numbers, setup.recipe.seed, weights)
         network = build_network(setup.network, self.task.vocabulary, self.task.head, seeds)
         if start:
             before, now = start.task.vocabulary, self.task.vocabulary
@@ -75,7 +82,7 @@ class Run:
             dev_questions,
             dev,
             self.place.share,
-            renewed=self._renewed(train_stories) if setup.recipe.copies else None,
+            renewed=self._renewed(train_stories, hiding) if setup.recipe.copies or hiding else None,
         )
         self.stop_requested = False
         self.checksum = parts.checksum()
@@ -92,17 +99,19 @@ class Run:
             **self._start,
         }
 
-    def _renewed(self, stories: Sequence[Story]) -> Callable[[int], EncodedQuestions]:
-        """The training questions of each epoch, retold in other words: a function of the seed and the epoch."""
+    def _renewed(self, stories: Sequence[Story], hiding: Hiding | None) -> Callable[[int], EncodedQuestions]:
+        """The training questions of each epoch, retold in other words or hidden in other text or both: a function of
+        the seed and the epoch."""
         recipe = self.setup.recipe
         if recipe.split != "story":
-            raise InputError("copies needs split=story: the renamed stories would contain held-out questions")
+            raise InputError("copies and hidden need split=story: training would contain held-out questions")
 
-        retold = self.task.retell(stories)
+        retold = self.task.retell(stories) if recipe.copies else lambda chance: stories
 
         def renewed(epoch: int) -> EncodedQuestions:
             chance = random.Random(f"{recipe.seed}/{epoch}")
-            return self.task.encode([story for _ in range(recipe.copies) for story in retold(chance)])
+            told = [story for _ in range(max(recipe.copies, 1)) for story in retold(chance)]
+            return self.task.encode(hiding.training(told, epoch, chance) if hiding else told)
 
         return renewed
 
@@ -250,6 +259,11 @@ def _hold_out(
     order = np.random.default_rng((recipe.seed, 0, 2)).permutation(len(questions))
     held_out = min(max(1, round(len(questions) * recipe.dev_fraction)), len(questions) - 1)
     return questions, np.sort(order[held_out:]), np.sort(order[:held_out])
+
+
+def _hiding(parts: Parts, train: Sequence[Story], task: Task, recipe: Recipe) -> Hiding | None:
+    haystack = parts.haystack if isinstance(parts, StoryParts) else ()
+    return Hiding(haystack, train, task.vocabulary, recipe) if haystack or recipe.hidden else None
 
 
 def _curves(place: Place, epoch: int) -> AbstractContextManager[CurveWriter | None]:

@@ -1,12 +1,13 @@
 """Simulated worlds that tell the twenty bAbI story tasks: true by construction, in any number.
 
 ``generate`` gives stories in memory, ``write`` makes bAbI files, ``mixture`` joins tasks, ``shortened`` cuts short
-stories out of long ones. Words come from a table a user may replace, sizes from ``WorldOptions``.
+stories out of long ones, ``hidden`` hides them in a book. Words come from a table a user may replace,
+sizes from ``WorldOptions``.
 """
 
 from __future__ import annotations
 
-from query_reduction.worlds.generate import SPLITS, Split, generate, generate_splits, mixture, write
+from query_reduction.worlds.generate import SPLITS, Split, generate, generate_splits, hidden, mixture, write
 from query_reduction.worlds.options import WorldOptions
 from query_reduction.worlds.shortening import shortened
 from query_reduction.worlds.tasks import TASKS, TaskInfo
@@ -22,6 +23,7 @@ __all__ = [
     "WorldOptions",
     "generate",
     "generate_splits",
+    "hidden",
     "load_words",
     "mixture",
     "shortened",

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 from zlib import crc32
 
 from query_reduction.data.babi import format_stories
+from query_reduction.data.haystack import halves, hide, passage
 from query_reduction.data.stories import Question, Story
 from query_reduction.errors import InputError
 from query_reduction.files import write_atomically
@@ -22,7 +24,7 @@ from query_reduction.worlds.tasks import TASKS, TaskInfo
 from query_reduction.worlds.word_table import load_words
 from query_reduction.worlds.words import Words
 
-__all__ = ["MIXTURE_FILE", "SPLITS", "Split", "generate", "generate_splits", "mixture", "write"]
+__all__ = ["MIXTURE_FILE", "SPLITS", "Split", "generate", "generate_splits", "hidden", "mixture", "write"]
 
 Split = Literal["train", "valid", "test"]
 SPLITS: tuple[Split, ...] = ("train", "valid", "test")
@@ -119,17 +121,26 @@ def write(
     words: Words | None = None,
     unseen_names: bool = False,
     mixed: bool = False,
+    haystack: Sequence[str] = (),
 ) -> list[Path]:
     """Write bAbI files for training (``questions`` per task), validation and test (``held_out_questions`` per task).
 
     One file per task and split, named like the published ones; ``mixed`` writes all tasks into one file per split.
+    With a ``haystack`` stories are as long as the published ones and hidden in it, ``options.sentences`` in all.
     """
+    total = options.sentences or 0
+    if haystack:
+        if not total:
+            raise InputError("a haystack needs the number of sentences that a story has with it")
+        options = replace(options, sentences=None)
     counts: dict[Split, int] = {"train": questions, "valid": held_out_questions, "test": held_out_questions}
     paths: list[Path] = []
     pool: dict[Split, list[Story]] = {split: [] for split in SPLITS}
     for task in tasks:
         parts = generate_splits(task, counts, seed=seed, options=options, words=words, unseen_names=unseen_names)
         for split, stories in parts.items():
+            if haystack:
+                stories = hidden(stories, haystack, total, split, seeded("haystack", seed, task, split))
             if mixed:
                 pool[split] += stories
             else:
@@ -141,6 +152,23 @@ def write(
             path = folder / MIXTURE_FILE.format(split=split)
             paths.append(_write_file(path, _shuffled(stories, seed, split), space_before_tab=False))
     return paths
+
+
+def hidden(
+    stories: Iterable[Story], haystack: Sequence[str], total: int, split: Split, chance: random.Random
+) -> list[Story]:
+    """Stories hidden in consecutive sentences of a haystack, each with ``total`` sentences then, or its own if more.
+
+    Training and validation use the first half of the haystack, the test the second, so that no sentence is in both;
+    only where a test story is longer than that half, it uses all.
+    """
+    first, second = halves(haystack)
+    found = []
+    for story in stories:
+        count = max(total - len(story.sentences), 0)
+        part = first if split != "test" else second if count <= len(second) else haystack
+        found.append(hide(story, passage(part, count, chance), chance))
+    return found
 
 
 def _sort_out(

@@ -15,7 +15,8 @@ class WorldOptions:
 
     sentences: int | None = None
     """Sentences per story; it continues a little if nothing can be asked yet. Questions are spread evenly if a story
-    can be interrupted, and come at its end in the other tasks (4, 15 to 19)."""
+    can be interrupted, and come at its end in the other tasks (4, 15 to 19). With a haystack: sentences of story and
+    haystack in all."""
     people: int | None = None
     """Number of people."""
     places: int | None = None

@@ -1,0 +1,81 @@
+"""Stories hidden in other text, drawn anew in every epoch: so a network learns to leave alone what tells it nothing."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from query_reduction.data.haystack import hide, passage
+from query_reduction.data.stories import Story
+from query_reduction.data.vocabulary import Vocabulary
+from query_reduction.errors import InputError
+from query_reduction.training.recipes import Recipe
+
+__all__ = ["Hiding"]
+
+_DEV_SHARE = 0.1
+"""The share of the haystack, at its end, that only development stories are hidden in."""
+_DEV_TIMES = 8
+"""Development stories are hidden among so many times as many sentences as training stories."""
+_MORE_DECOYS = (1.0, 0.6, 0.4)
+"""A decoy has one word of the stories; this share of those with so many has another."""
+
+
+class Hiding:
+    """Hides stories among the sentences of a haystack."""
+
+    def __init__(
+        self, haystack: Sequence[str], stories: Iterable[Story], vocabulary: Vocabulary, recipe: Recipe
+    ) -> None:
+        if not haystack:
+            raise InputError("hidden has no effect without a haystack")
+        if not recipe.hidden:
+            raise InputError("a haystack has no effect unless stories are hidden in it: use --recipe long, or --hidden")
+        kept = len(haystack) - round(_DEV_SHARE * len(haystack))
+        self._haystack, self._dev = haystack[:kept], haystack[kept:]
+        self._most_dev = _DEV_TIMES * recipe.hidden
+        if recipe.hidden > len(self._haystack) or self._most_dev > len(self._dev):
+            raise InputError(
+                f"the haystack is too short to hide stories among {recipe.hidden} of its sentences: nine tenths of it "
+                f"are for training, and development stories are hidden among {self._most_dev} of the rest"
+            )
+        self._recipe = recipe
+        texts = {text for story in stories for text in (*story.sentences, *(asked.text for asked in story.questions))}
+        self._words = sorted({word for text in texts for word in text.strip(" .?!").split()})
+        self._known = {number for text in texts for number in vocabulary.numbers(text)}
+        self._vocabulary = vocabulary
+
+    def foreign_words(self) -> NDArray[np.bool_]:
+        """Which words of the vocabulary no story has.
+
+        Such words must start without meaning: with one of their own they would open gates at random, and each would
+        have to unlearn it.
+        """
+        foreign = np.ones(self._vocabulary.size, np.bool_)
+        foreign[list(self._known)] = False
+        return foreign
+
+    def training(self, stories: Iterable[Story], epoch: int, chance: random.Random) -> list[Story]:
+        """Training stories, each among as many sentences as the epoch allows, or fewer."""
+        recipe = self._recipe
+        since = max(epoch + 1 - recipe.hidden_after, 0)
+        most = round(recipe.hidden * min(since / (recipe.hidden_growth + 1), 1.0))
+        haystack = [self._decoy(text, chance) if chance.random() < recipe.decoys else text for text in self._haystack]
+        return [hide(story, passage(haystack, chance.randint(0, most), chance), chance) for story in stories]
+
+    def development(self, stories: Iterable[Story]) -> list[Story]:
+        """Development stories, each among many sentences that training does not have."""
+        chance = random.Random(self._recipe.seed)
+        return [hide(story, passage(self._dev, self._most_dev, chance), chance) for story in stories]
+
+    def _decoy(self, text: str, chance: random.Random) -> str:
+        """The sentence with words of the stories in the place of some of its own."""
+        words = text.split()
+        for share in _MORE_DECOYS:
+            if chance.random() >= share:
+                break
+            words[chance.randrange(len(words))] = chance.choice(self._words)
+        return " ".join(words)
