@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,6 +32,7 @@ from query_reduction.training.place import STATE_FILE
 if TYPE_CHECKING:
     from query_reduction.experiments.ray_engine import RayEngine
     from query_reduction.experiments.workers import ProcessEngine
+    from query_reduction.training.run import Run
 
 __all__ = ["Reproduce"]
 
@@ -48,8 +49,8 @@ class Reproduce:
     table: Annotated[str, tyro.conf.Positional]
     """qa-1k, qa-10k or dialog (the paper's tables); compare, compare-10k, compare-dialog or compare-renamed (other
     systems, trained by the same loop); ablation (what the parts of the recipe best give); transfer (trained on
-    generated stories); speed (sequential against parallel); figures (the paper's gate figures); audit (recompute some
-    stored results)."""
+    generated stories); speed (sequential against parallel); figures (the paper's gate figures); long (facts hidden in a
+    whole book); audit (recompute some stored results)."""
     cells: Annotated[int | None, tyro.conf.Positional] = None
     """audit: number of stored cells, drawn at random."""
     seed: int = 0
@@ -63,6 +64,8 @@ class Reproduce:
     plan."""
     recipe: str | None = None
     """A different recipe of the tables instead of the column's own; its results are kept separate."""
+    haystack: Path | None = None
+    """long: the book, one sentence per line; by default text/king-james-bible.txt under --data."""
     data: Path | None = None
     """The folder that holds the published data (with babi/en …); by default $QRN_DATA or the user's cache."""
     out: Path = Path("results")
@@ -95,6 +98,8 @@ class Reproduce:
             return self._figures()
         if self.table == "audit":
             return self._audit()
+        if self.table == "long":
+            return self._long()
         experiment = EXPERIMENTS[self.table]
         recipe = self._recipe()
         columns = experiment.chosen_columns([name for text in self.variants for name in text.split(",")])
@@ -129,7 +134,7 @@ class Reproduce:
         return _exit_code(complete, failures)
 
     def _check(self) -> None:
-        others = ("speed", "figures", "audit")
+        others = ("speed", "figures", "audit", "long")
         if self.table not in EXPERIMENTS and self.table not in others:
             raise InputError(f"no table {self.table!r}; choose from {', '.join(EXPERIMENTS)}, {', '.join(others)}")
         if self.cells is not None and (self.table != "audit" or self.cells < 1):
@@ -211,16 +216,33 @@ class Reproduce:
         code = _exit_code(complete, failures)
         return code or (0 if all(one.passed for one in comparisons) else 1)
 
-    def _figures(self) -> int:
-        from query_reduction.experiments.figures import draw_figures, figure_runs, figures_json, figures_markdown
-
-        for folder, run in figure_runs(self.restarts):
+    def _trained(self, runs: Iterable[tuple[Path, Run]]) -> bool:
+        """Train some networks one after the other; False if it was interrupted."""
+        for folder, run in runs:
             notes.print(f"training the network of {folder}", markup=False)
             run.resume()
             if not train_with_progress(run):
                 notes.print("stopped; run the same command to resume")
-                return 130
+                return False
             run.finish()
+        return True
+
+    def _long(self) -> int:
+        from query_reduction.experiments.long import COLUMNS, TASKS, find_haystack, long_runs
+
+        haystack = find_haystack(self.haystack)
+        tasks = [task for task in TASKS if self.tasks == "all" or int(task) in parse_tasks(self.tasks)]
+        names = [name for name in self.variants or COLUMNS if name in COLUMNS]
+        columns = [COLUMNS[name] for name in names]
+        if not self.report_only and not self._trained(long_runs(haystack, columns, tasks)):
+            return 130
+        return 0
+
+    def _figures(self) -> int:
+        from query_reduction.experiments.figures import draw_figures, figure_runs, figures_json, figures_markdown
+
+        if not self._trained(figure_runs(self.restarts)):
+            return 130
         figures = draw_figures(self.out / "figures")
         if self.json:
             print_json(figures_json(figures))

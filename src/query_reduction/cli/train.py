@@ -66,8 +66,8 @@ class Train:
     """Go on from the weights of this model (a file, the folder of a run, or a ready model), on other data: its network
     and how it reads stories stay, new words and answers are added."""
     haystack: Path | None = None
-    """A text in which training stories are hidden (--recipe long), to learn to find facts in any text; the last tenth of
-    its lines is kept for development."""
+    """A text in which training stories are hidden (--recipe long), so that the network learns to find facts in it; the
+    last tenth of its lines is kept for development."""
     questions: int = 1000
     """Training questions per task, for generated stories; training dialogs, for generated dialogs."""
     out: Path | None = None

@@ -1,0 +1,97 @@
+"""Facts hidden in a whole book: the trainings, and accuracy and time against the length of the text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from query_reduction.data.fetch import cache_folder, find_babi
+from query_reduction.data.haystack import halves, read_haystack
+from query_reduction.errors import InputError
+from query_reduction.tasks.protocol import Parts
+from query_reduction.tasks.sources import load_parts
+from query_reduction.training.place import Place, is_finished
+from query_reduction.training.run import Run
+from query_reduction.training.setup import setup
+
+__all__ = ["COLUMNS", "TASKS", "LongColumn", "find_haystack", "folder_of", "long_runs"]
+
+TASKS = ("1", "2", "3", "4", "5")
+_NETWORK = "3rv100"
+_RUNS = Path("runs") / "long"
+_TEXT = Path("text") / "king-james-bible.txt"
+
+
+@dataclass(frozen=True, slots=True)
+class LongColumn:
+    """A network of the table."""
+
+    name: str
+    about: str
+    recipe: str
+    restarts: int
+    changes: dict[str, Any] = field(default_factory=dict)
+    """Settings of the training that differ from the recipe's."""
+    of: str = ""
+    """The column whose trained networks it uses, if not its own."""
+    reads_all: bool = True
+    """Whether every sentence is read, or only those of known words."""
+
+
+COLUMNS: dict[str, LongColumn] = {
+    column.name: column
+    for column in (
+        LongColumn("long", "trained on stories hidden in the first half of the book, gates exactly shut", "long", 2),
+        LongColumn(
+            "plain gates",
+            "the same training without stretched gates",
+            "long",
+            1,
+            {"gate_stretch": 1.0, "plain_epochs": 0, "stretch_epochs": 0},
+        ),
+        LongColumn(
+            "stories alone", "trained without a book (recipe best); reads every sentence", "best", 1, {"memory": 0}
+        ),
+        LongColumn(
+            "left out",
+            "the same network; sentences with many unknown words are left out before it reads",
+            "best",
+            1,
+            of="stories alone",
+            reads_all=False,
+        ),
+    )
+}
+"""The columns by name; the first is the result, the others are controls."""
+
+
+def find_haystack(path: Path | None = None) -> list[str]:
+    """The lines of the book: of a file, or of the one under $QRN_DATA."""
+    found = path or cache_folder() / _TEXT
+    if not found.is_file():
+        raise InputError(f"no book at {found}: name a text of one sentence per line with --haystack")
+    return read_haystack(found)
+
+
+def folder_of(column: LongColumn, task: str) -> Path:
+    """Where the training of a column's network is."""
+    return _RUNS / f"{(column.of or column.name).replace(' ', '-')}-{task}"
+
+
+def long_runs(
+    haystack: Sequence[str], columns: Sequence[LongColumn], tasks: Sequence[str]
+) -> Iterator[tuple[Path, Run]]:
+    """The trainings that the columns still need, one at a time; each may be resumed."""
+    for column in columns:
+        for task in tasks:
+            folder = folder_of(column, task)
+            own = COLUMNS[column.of] if column.of else column
+            if not is_finished(folder):
+                parts: Parts = load_parts(str(find_babi("en")), task)
+                changes = {"restarts": own.restarts, **own.changes}
+                if own.recipe == "long":
+                    parts = parts.hidden_in(halves(haystack)[0])
+                chosen = setup(_NETWORK, own.recipe, changes=changes)
+                yield folder, Run(parts, chosen, Place(folder, about=f"long, {own.name}, task {task}"))
