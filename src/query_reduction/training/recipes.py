@@ -153,14 +153,14 @@ def _best(questions: int, kind: str) -> dict[str, Any]:
 def _long(questions: int, kind: str) -> dict[str, Any]:
     return _best(questions, kind) | {
         "hidden": 100,
-        "hidden_after": 8,
+        "hidden_after": 10,
         "hidden_growth": 4,
         "decoys": 0.3,
         "halve_every": 4,
-        "halve_after": 12,
-        "max_epochs": 20,
+        "halve_after": 14,
+        "max_epochs": 22,
         # Gates are stretched by a fixed plan: train to its end, and keep what is best on development.
-        "patience": 20,
+        "patience": 22,
         "solved_epochs": 0,
         "restarts": 3,
     }
@@ -201,7 +201,7 @@ FAMILIES: dict[str, Family] = {
                 "init": "following",
                 "forget_bias": 2.5,
                 "gate_stretch": 1.2,
-                "plain_epochs": 12,
+                "plain_epochs": 14,
                 "stretch_epochs": 4,
                 "position_length": "sentence",
             },
