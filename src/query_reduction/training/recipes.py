@@ -130,7 +130,9 @@ def _adam(questions: int, kind: str) -> dict[str, Any]:
 
 def _best(questions: int, kind: str) -> dict[str, Any]:
     if kind != "stories":
-        raise InputError("recipe best is for stories: it discovers which words of a story are interchangeable")
+        raise InputError(
+            "recipes best and long are for stories: they discover which words of a story are interchangeable"
+        )
     return {
         "optimiser": "adam",
         "learning_rate": 0.006,
