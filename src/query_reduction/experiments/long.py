@@ -43,7 +43,7 @@ class LongColumn:
 COLUMNS: dict[str, LongColumn] = {
     column.name: column
     for column in (
-        LongColumn("long", "trained on stories hidden in the first half of the book, gates exactly shut", "long", 2),
+        LongColumn("long", "trained on stories hidden in the first half of the book, gates exactly shut", "long", 1),
         LongColumn(
             "plain gates",
             "the same training without stretched gates",
