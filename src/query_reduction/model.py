@@ -7,15 +7,19 @@ model.answer(["Mary got the milk.", "Mary went to the garden."], "Where is the m
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from query_reduction.data.stories import Question, Story
 from query_reduction.errors import InputError
 from query_reduction.explain.trace import Trace, trace_answer, trace_story
 from query_reduction.networks.protocol import StackedNetwork
+from query_reduction.networks.qrn import QRNConfig
 from query_reduction.networks.registry import name_of
+from query_reduction.networks.streaming import Streaming
 from query_reduction.ready import find_model
 from query_reduction.tasks.dialogs import DialogTask
 from query_reduction.tasks.predictions import Prediction, in_chunks, predict_answers, predict_responses
@@ -23,6 +27,7 @@ from query_reduction.tasks.protocol import Given, Scores, Task
 from query_reduction.tasks.reading import check_asked
 from query_reduction.tasks.responses import Response
 from query_reduction.tasks.stories import Answer, StoryTask
+from query_reduction.tasks.streaming import answer_recent, answer_streaming
 from query_reduction.training.checkpoint import MODEL_FILE, SavedModel, load_model, save_model
 
 __all__ = ["DialogModel", "Model", "StoryModel", "load", "model_of"]
@@ -108,6 +113,25 @@ class StoryModel(Model):
         for story, question in asked:
             check_asked(story, question)
         return self.task.answer(self.network, asked)
+
+    def answer_from(
+        self, lines: Iterable[str], question: str, *, progress: Callable[[int], None] | None = None
+    ) -> Answer:
+        """Answer a question about a text of any length, given line by line: an open file, or any iterator.
+
+        Query-Reduction Networks, and all models that read only the last sentences, need no more memory for a longer
+        text. Unknown names are not read as known ones, and sentences that are left out are not listed. ``progress`` is
+        told from time to time how many sentences were read.
+        """
+        if not question.strip():
+            raise InputError("question: it is empty")
+        config, task = self.saved.config, self.task
+        if task.options.memory or not isinstance(config, QRNConfig):
+            return answer_recent(self.answer, task, lines, question, progress)
+        weights = {name: np.asarray(weight)[0] for name, weight in self.saved.weights.items()}
+        longest = task.vocabulary.longest_sentence if config.position_length == "task" else 0
+        answer_weight = weights.pop("answer_weight")
+        return answer_streaming(Streaming(config, weights, longest), answer_weight, task, lines, question, progress)
 
     def predict_together(self, stories: Sequence[Story]) -> list[Prediction]:
         """See ``Model``."""

@@ -49,6 +49,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     # Threads that wait for each other spin first and sleep later. On a busy machine long spinning makes a step five
     # times slower (results/EXPERIMENTS.md); the OpenMP library reads this when PyTorch is loaded.
     os.environ.setdefault("GOMP_SPINCOUNT", "10000")
+    # NumPy's products here are small: a second thread spins three times as long as the first one computes.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     allow_plain_text()
     try:
         code = _dispatch(given)

@@ -9,10 +9,12 @@ import tyro
 from rich.markup import escape
 
 from query_reduction.cli.output import console, print_json, print_reading
-from query_reduction.cli.story_input import is_piped, prompt, sentences_from
+from query_reduction.cli.story_input import is_large, is_piped, lines_from, prompt, sentences_from
 from query_reduction.errors import InputError
 from query_reduction.explain.terminal import gate_table
+from query_reduction.explain.trace import Trace
 from query_reduction.model import DialogModel, StoryModel, load
+from query_reduction.tasks.stories import Answer
 
 __all__ = ["Ask"]
 
@@ -30,6 +32,9 @@ class Ask:
     """A text file, one sentence per line or prose (or a bAbI or .jsonl file: its first story); - for standard input."""
     question: str | None = None
     """The question; without one (and with the story in a file) questions are read from the keyboard."""
+    stream: bool = False
+    """Read the story line by line, however long it is, without showing gates; text files of more than a megabyte are
+    always read like that."""
     gates: bool = True
     """Show the gates behind the answer."""
     json: bool = False
@@ -42,6 +47,12 @@ class Ask:
             raise InputError(f"{self.model} holds conversations: use 'qrn chat'")
         if is_piped(self.story) and self.question is None:
             raise InputError("a story on standard input needs --question")
+        if self.stream or is_large(self.story):
+            questions = iter(lambda: prompt("question (empty line to end): "), "")
+            for question in questions if self.question is None else [self.question]:
+                with lines_from(self.story) as lines:
+                    self._show(model.answer_from(lines, question), question)
+            return 0
         sentences = sentences_from(self.story)
         if self.question is not None:
             self._answer(model, sentences, self.question)
@@ -55,7 +66,9 @@ class Ask:
         if self.gates and model.shows_reading:
             # Only the JSON object has the answers at earlier endings, for which the story is read again.
             trace = model.explain(sentences, question, endings=self.json)
-        answer = trace.as_answer() if trace else model.answer(sentences, question)
+        self._show(trace.as_answer() if trace else model.answer(sentences, question), question, trace)
+
+    def _show(self, answer: Answer, question: str, trace: Trace | None = None) -> None:
         if self.json:
             value: dict[str, Any] = {"question": question, **asdict(answer), "notes": answer.notes()}
             if trace:

@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
+from rich.progress import Progress
+
 from query_reduction.cli.output import notes
+from query_reduction.data.lines import Problem, text_lines
 from query_reduction.data.readers import read_file
 from query_reduction.errors import InputError
 
-__all__ = ["is_piped", "prompt", "sentences_from"]
+__all__ = ["is_large", "is_piped", "lines_from", "prompt", "sentences_from"]
 
 _MOST_BYTES = 50 * 1024 * 1024
+_LARGE = 1024 * 1024
+_SHOWN_EVERY = 500
+"""Lines between two steps of the progress bar."""
 
 
 def is_piped(story: str | None) -> bool:
@@ -33,6 +41,39 @@ def sentences_from(story: str | None) -> list[str]:
     while sentence := prompt("> "):
         sentences.append(sentence)
     return sentences
+
+
+def is_large(story: str | None) -> bool:
+    """Whether a story is a text that had better be read line by line."""
+    path = Path(story or "-")
+    return path.is_file() and path.suffix != ".jsonl" and path.stat().st_size > _LARGE
+
+
+@contextmanager
+def lines_from(story: str | None) -> Iterator[Iterator[str]]:
+    """The lines of a file or of standard input (-), one at a time, under a progress bar."""
+    if story is None and sys.stdin.isatty():
+        raise InputError("--stream needs a story: a file, or - for standard input")
+    piped = is_piped(story)
+    path = Path(story or "-")
+    if not piped and not path.is_file():
+        raise InputError(f"{path}: no such file")
+    problems: list[Problem] = []
+    lines = sys.stdin if piped else text_lines(path, problems)
+    with Progress(*Progress.get_default_columns(), console=notes, transient=True) as bar:
+        task = bar.add_task("reading", total=None if piped else path.stat().st_size)
+
+        def shown() -> Iterator[str]:
+            read = 0
+            for number, line in enumerate(lines):
+                read += len(line) + 1
+                if number % _SHOWN_EVERY == 0:
+                    bar.update(task, completed=read)
+                yield line
+            if problems:
+                raise InputError(str(problems[0]))
+
+        yield shown()
 
 
 def prompt(text: str) -> str:

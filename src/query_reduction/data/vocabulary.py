@@ -18,6 +18,7 @@ NO_WORD = 0
 UNKNOWN_WORD = 1
 _FIRST_WORD = 2
 _LONGEST = 1_000_000
+_MOST_SPELLINGS = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -129,6 +130,10 @@ class Vocabulary:
         return {word: number for number, word in enumerate(self.words, start=_FIRST_WORD)}
 
     @cached_property
+    def _number_as_written(self) -> _Numbers:
+        return _Numbers(self)
+
+    @cached_property
     def _number_of_folded(self) -> dict[str, int]:
         return {fold(word): number for word, number in self.number_of_word.items()} if self.fold_case else {}
 
@@ -143,9 +148,8 @@ class Vocabulary:
     def numbers(self, text: str) -> list[int]:
         """The word numbers of a sentence."""
         words = self.joined(split_words(text, self.tokens)) if text.isascii() else self._split(text)
-        known = self.number_of_word
-        numbers = [known.get(word, UNKNOWN_WORD) for word in words]
-        return list(map(self._number, words)) if self.fold_case and UNKNOWN_WORD in numbers else numbers
+        known = self._number_as_written
+        return [known[word] for word in words]
 
     def answer_number(self, answer: str) -> int:
         """The index of an answer, or -1 if it is unknown."""
@@ -176,7 +180,7 @@ class Vocabulary:
 
     def joined(self, words: list[str]) -> list[str]:
         """The words with each name of several words as one."""
-        if not self.phrases:
+        if not self.phrases or self._phrases_by_first.keys().isdisjoint(map(str.lower, words)):
             return words
         found = []
         start = 0
@@ -212,6 +216,20 @@ class Vocabulary:
 
     def _count_unknown(self, words: list[str]) -> int:
         return sum(self._number(word) == UNKNOWN_WORD for word in words)
+
+
+class _Numbers(dict[str, int]):
+    """The number of every word in every spelling that was seen: most words of a text were."""
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        super().__init__(vocabulary.number_of_word)
+        self._vocabulary = vocabulary
+
+    def __missing__(self, word: str) -> int:
+        number = self._vocabulary._number(word)
+        if len(self) < _MOST_SPELLINGS:
+            self[word] = number
+        return number
 
 
 def _one_spelling(answers: Iterable[str]) -> set[str]:

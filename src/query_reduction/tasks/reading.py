@@ -187,6 +187,10 @@ class Reader:
             names=named,
         )
 
+    def reads(self, text: str) -> bool:
+        """Whether it reads a sentence, all alone: its names are not replaced by known ones."""
+        return self.reads_all or self._readable(text)
+
     @cached_property
     def _familiar(self) -> Callable[[str], bool]:
         """Whether all words of a text are known; stories repeat their sentences, so each is looked at once."""
