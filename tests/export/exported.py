@@ -72,7 +72,7 @@ def model_of_tables() -> StoryModel:
     units = Units(columns={"sheep": {("sentence", "many", ""): 1, ("question", "many", ""): 1}})
     tables = ((("sheep", "sheep#2"), ("mouse", "mice"), ("cat", "cats")),)
     found = Symmetries((("ann", "bob", "cid"),), tables=tables, units=units)
-    found = replace(found, contexts=find_contexts(stories, units, found.columns))
+    found = replace(found, contexts=find_contexts(stories, units, found.fillers))
     return _model(StoryTask(Vocabulary.from_stories(stories), StoryOptions(), SymmetriesByTask({"": found})))
 
 

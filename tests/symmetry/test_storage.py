@@ -24,6 +24,7 @@ def symmetries(draw: st.DrawFn) -> Symmetries:
         units=Units(frozenset({(words[3], words[4])}), {words[7]: {("sentence", words[0], ""): 1}}),
         contexts={f"@question {words[0]} @_": (0, 3)},
         written={words[0]: words[0].upper()},
+        lending=((words[0], words[1], words[9]), (words[2],)),
     )
 
 
@@ -58,6 +59,8 @@ def _empty(**changes: Any) -> dict[str, Any]:
         _empty(columns={"a": [["sentence", "", "", -1]]}),
         _empty(contexts={"@_": [0]}),
         _empty(written={"a": ""}),
+        _empty(lending=[["a", "b"], ["b"]]),
+        _empty(lending=[["a", ""]]),
     ],
 )
 def test_anything_else_is_refused_in_one_line(data: object) -> None:

@@ -70,3 +70,12 @@ def test_known_words_stay(known: tuple[Symmetries, tuple[str, ...]]) -> None:
     story = ["Mary went to the kitchen."]
     read = read_unknown(symmetries, story, "Where is Mary?", words)
     assert read.sentences == tuple(story) and not read.names
+
+
+def test_a_name_may_be_read_as_one_that_is_not_interchangeable(known: tuple[Symmetries, tuple[str, ...]]) -> None:
+    symmetries, words = known
+    lending = (PEOPLE, PLACES)
+    contexts = find_contexts(generate(1, 300), symmetries.units, lending)
+    part = Symmetries((PEOPLE, PLACES[:4]), units=symmetries.units, contexts=contexts, lending=lending)
+    told = [f"Mary went to the {place}." for place in ("attic", "barn", "cellar", "den", "eyrie", "foyer")]
+    assert read_unknown(part, told, "Where is Mary?", words).unplaced == ()

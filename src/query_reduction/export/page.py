@@ -64,8 +64,11 @@ def _values(model: StoryModel, config: Any) -> dict[str, Any]:
 def _names(symmetries: Symmetries) -> dict[str, Any]:
     """What reading unknown names needs of a task's symmetries."""
     found = symmetries.as_json()
-    kept = {name: found[name] for name in ("kinds", "phrases", "columns", "contexts", "written")}
-    return kept | {"all_kinds": [list(one) for one in symmetries.columns]}
+    kept = {name: found[name] for name in ("phrases", "columns", "contexts", "written")}
+    return kept | {
+        "lending": [list(one) for one in symmetries.lending_kinds],
+        "fillers": [list(one) for one in symmetries.fillers],
+    }
 
 
 def _file(name: str) -> str:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
 from query_reduction.data.stories import Story
@@ -21,14 +21,18 @@ from query_reduction.symmetry.units import Units, find_phrases, plain
 
 __all__ = ["discover"]
 
-_ENOUGH = 2000
-"""This many questions are enough; if there are more stories, only the first are used."""
+_ENOUGH = 1000
+"""This many questions are enough; if there are more stories, only the first are used. With many more, units that are
+equally true but not quite equally frequent would be kept apart."""
+_LARGER = 2000
+"""This many, if there are, decide about exchanges that the first refute."""
 
 
 def discover(stories: Sequence[Story], *, seed: int = 0, progress: Callable[[str], None] | None = None) -> Symmetries:
     """Which units of these stories are interchangeable; the same seed finds the same."""
     say = progress or (lambda _: None)
-    stories = _enough(stories)
+    more_stories = _first(stories, _LARGER)
+    stories = _first(stories, _ENOUGH)
     if not stories:
         return Symmetries()
     say("reading the stories")
@@ -41,7 +45,12 @@ def discover(stories: Sequence[Story], *, seed: int = 0, progress: Callable[[str
         corpus = read_corpus(stories, units)
         candidates = find_candidates(corpus)
     say("counting co-occurrences")
-    trial = Trial(corpus, candidates, seed)
+
+    def larger() -> Trial:
+        more = read_corpus(more_stories, units)
+        return Trial(more, find_candidates(more), seed)
+
+    trial = Trial(corpus, candidates, seed, larger if len(more_stories) > len(stories) else None)
     say(f"trying {len(candidates.pairs)} exchanges")
     kinds, refuted = find_kinds(trial)
     say("looking for exchanges that are true together")
@@ -50,28 +59,47 @@ def discover(stories: Sequence[Story], *, seed: int = 0, progress: Callable[[str
     names = corpus.names
     coupled = [tuple([(names[one], names[other]) for one, other in coupling]) for coupling in couplings]
     tables, left = _tables(coupled, {names[unit]: int(candidates.classes[unit]) for unit in candidates.in_class})
+    moved_together = {unit for coupling in couplings for pair in coupling for unit in pair}
     found = Symmetries(
         kinds=tuple(tuple(names[unit] for unit in kind) for kind in kinds),
         tables=tuple(tables),
         couplings=tuple(left),
         units=units,
+        lending=tuple(tuple(names[unit] for unit in kind) for kind in _lending(trial, kinds, moved_together)),
     )
     sentences = Sentences(units, stories)
     moved = sorted({plain(unit) for unit in found.all_units})
     written = {unit: sentences.written(unit) for unit in moved if sentences.written(unit) != unit}
-    return replace(found, contexts=find_contexts(stories, units, found.columns), written=written)
+    return replace(found, contexts=find_contexts(stories, units, found.fillers), written=written)
 
 
-def _enough(stories: Sequence[Story]) -> list[Story]:
+def _first(stories: Sequence[Story], enough: int) -> list[Story]:
+    """As many stories as have this many questions."""
     taken: list[Story] = []
     questions = 0
     for story in stories:
-        if questions >= _ENOUGH:
+        if questions >= enough:
             break
         if story.questions:
             taken.append(story)
             questions += len(story.questions)
     return taken
+
+
+def _lending(trial: Trial, kinds: Sequence[Sequence[int]], coupled: Collection[int]) -> list[list[int]]:
+    """Each kind, with whatever else stands in the same places, if no other kind does.
+
+    Milk may not be as frequent as apples, and yet what a network has learned about milk serves for any other thing. But
+    lions and colours, or taking and dropping, stand in the same places and are not alike.
+    """
+    classes = trial.candidates.classes
+    kinds_in = Counter(int(classes[kind[0]]) for kind in kinds)
+    in_kinds = {unit for kind in kinds for unit in kind}.union(coupled)
+    others = [unit for unit in sorted(trial.candidates.in_class) if trial.frequent[unit] and unit not in in_kinds]
+    return [
+        [*kind, *(unit for unit in others if classes[unit] == classes[kind[0]] and kinds_in[int(classes[unit])] == 1)]
+        for kind in kinds
+    ]
 
 
 def _tables(couplings: Sequence[Coupled], family: dict[str, int]) -> tuple[list[Table], list[Coupled]]:

@@ -7,9 +7,9 @@ must fail: the same two exchanged in questions and answers only, which makes ans
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import combinations
 
 import numpy as np
@@ -64,7 +64,15 @@ def presence_of(corpus: Corpus) -> Presence:
 class Trial:
     """Tries exchanges of units against the evidence."""
 
-    def __init__(self, corpus: Corpus, candidates: Candidates, seed: int) -> None:
+    def __init__(
+        self,
+        corpus: Corpus,
+        candidates: Candidates,
+        seed: int,
+        larger: Callable[[], Trial] | None = None,
+    ) -> None:
+        """``larger`` gives a trial on these stories and more, in which units have the same numbers."""
+        self._larger = cache(larger) if larger else None
         self.corpus = corpus
         self.candidates = candidates
         self.presence = presence_of(corpus)
@@ -78,6 +86,16 @@ class Trial:
         for one, other in pairs:
             renaming[[one, other]] = other, one
         return renaming
+
+    def refuted(self, *pairs: tuple[int, int]) -> bool:
+        """Whether the evidence is against exchanging these pairs, all at once.
+
+        Of the many exchanges that are tried, some are refuted by chance; with more stories such evidence fades, and
+        that against a false one grows. So they have the last word, if there are any.
+        """
+        if not self.evidence.of_exchange(self.exchange(*pairs)).refuted:
+            return False
+        return self._larger is None or self._larger().refuted(*pairs)
 
     def testable(self, one: int, other: int) -> bool:
         """Whether there is enough to tell if these two may be exchanged alone."""
@@ -131,7 +149,7 @@ def find_kinds(trial: Trial) -> tuple[list[list[int]], set[tuple[int, int]]]:
     for pair in trial.candidates.pairs:
         if not trial.frequent[list(pair)].all():
             continue
-        if trial.evidence.of_exchange(trial.exchange(pair)).refuted:
+        if trial.refuted(pair):
             refuted.add(pair)
         elif trial.testable(*pair):
             accepted.add(pair)
@@ -164,7 +182,7 @@ def _stands_together(trial: Trial, group: Sequence[int]) -> bool:
         if len(set(order)) == len(group) > 2:
             pairs = list(zip(order[::2], order[1::2], strict=False))
             tried += 1
-            against += trial.evidence.of_exchange(trial.exchange(*pairs)).refuted
+            against += trial.refuted(*pairs)
     # Some are refuted by chance, and all of them share units; a false kind is refuted nearly every time.
     return 2 * against <= tried
 

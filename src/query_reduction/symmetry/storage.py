@@ -34,14 +34,15 @@ def to_json(symmetries: Symmetries) -> dict[str, object]:
         },
         "contexts": {context: list(kinds) for context, kinds in sorted(symmetries.contexts.items())},
         "written": dict(sorted(symmetries.written.items())),
+        "lending": [list(kind) for kind in symmetries.lending],
     }
 
 
 def from_json(data: object) -> Symmetries:
     """Read what ``to_json`` wrote; anything else is rejected with a line that says what is wrong."""
     fields = _mapping(data, "symmetries")
-    expected = {"kinds", "tables", "couplings", "phrases", "columns", "contexts", "written"}
-    if set(fields) != expected:
+    expected = {"kinds", "tables", "couplings", "phrases", "columns", "contexts", "written", "lending"}
+    if set(fields) | {"lending"} != expected:  # which files of version 0.2.0 do not have
         raise _wrong("symmetries", f"must have {', '.join(sorted(expected))}")
     kinds = tuple(_texts(kind, "kind") for kind in _list(fields["kinds"], "kinds"))
     tables = tuple(
@@ -63,7 +64,8 @@ def from_json(data: object) -> Symmetries:
     written = {unit: _text(form, "written") for unit, form in _mapping(fields["written"], "written").items()}
     if not all(written.values()):
         raise _wrong("written", "has a unit without words")
-    symmetries = Symmetries(kinds, tables, couplings, Units(phrases, columns), contexts, written)
+    lending = tuple(_texts(kind, "kind") for kind in _list(fields.get("lending", []), "lending"))
+    symmetries = Symmetries(kinds, tables, couplings, Units(phrases, columns), contexts, written, lending)
     _check(symmetries)
     return symmetries
 
@@ -82,9 +84,12 @@ def _check(symmetries: Symmetries) -> None:
             raise _wrong("couplings", "exchange nothing, or a unit twice")
     if any(len(phrase) < 2 or not all(phrase) for phrase in symmetries.units.phrases):
         raise _wrong("phrases", "must have several words")
-    if not all(plain(unit) for unit in free):
+    lent = [unit for kind in symmetries.lending for unit in kind]
+    if len(set(lent)) < len(lent):
+        raise _wrong("lending", "has a unit in two places")
+    if not all(plain(unit) for unit in (*free, *lent)):
         raise _wrong("kinds", "have a unit without words")
-    count = len(symmetries.columns)
+    count = len(symmetries.fillers)
     if any(not 0 <= kind < count for kinds in symmetries.contexts.values() for kind in kinds):
         raise _wrong("contexts", "name a kind that is not there")
 

@@ -31,10 +31,13 @@ class Symmetries:
     couplings: tuple[Coupled, ...] = ()
     units: Units = field(default_factory=Units)
     contexts: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
-    """Sentences with a gap, and the numbers of the kinds that fill it, as ``columns`` counts them."""
+    """Sentences with a gap, and the numbers of the kinds that fill it, as ``fillers`` counts them."""
 
     written: Mapping[str, str] = field(default_factory=dict)
     """How the stories write the units that are not written in lower case."""
+    lending: tuple[Kind, ...] = ()
+    """Units that stand in the same places, whether or not they are interchangeable: an unknown name may be read as any
+    of them. Empty: those of ``kinds``."""
 
     def __bool__(self) -> bool:
         """Whether anything may be renamed at all."""
@@ -49,9 +52,22 @@ class Symmetries:
 
     @cached_property
     def columns(self) -> tuple[Kind, ...]:
-        """All kinds, then all columns of all tables: what ``contexts`` counts."""
-        columns = [column for table in self.tables for column in zip(*table, strict=True)]
-        return (*self.kinds, *columns)
+        """All kinds, then all columns of all tables."""
+        return (*self.kinds, *self._table_columns)
+
+    @property
+    def lending_kinds(self) -> tuple[Kind, ...]:
+        """What an unknown name may be read as."""
+        return self.lending or self.kinds
+
+    @cached_property
+    def fillers(self) -> tuple[Kind, ...]:
+        """All kinds that lend names, then all columns of all tables: what ``contexts`` counts."""
+        return (*self.lending_kinds, *self._table_columns)
+
+    @property
+    def _table_columns(self) -> list[Kind]:
+        return [column for table in self.tables for column in zip(*table, strict=True)]
 
     @property
     def all_units(self) -> frozenset[str]:

@@ -78,7 +78,7 @@ class NameReader:
         self.symmetries = symmetries
         # "pallet 3" may be known as one name: that alone does not make "pallet" a known word.
         self._known = {part for word in known_words if " " not in word for part in _WORD.findall(word.lower())}
-        self._kind = kind_numbers(symmetries.columns)
+        self._kind = kind_numbers(symmetries.fillers)
         self._contexts: dict[int, list[tuple[list[str], frozenset[int]]]] = defaultdict(list)
         for context, kinds in symmetries.contexts.items():
             words = context.split(" ")
@@ -106,9 +106,10 @@ class NameReader:
         crowded = []
         for name, fits in fitting.items():
             # In a table (mouse, mice) one form does not determine the others, so only plain kinds provide names.
-            if fits is None or len(fits) != 1 or min(fits) >= len(self.symmetries.kinds):
+            kinds = self.symmetries.lending_kinds
+            if fits is None or len(fits) != 1 or min(fits) >= len(kinds):
                 continue
-            free = next((unit for unit in self.symmetries.kinds[min(fits)] if unit not in used), None)
+            free = next((unit for unit in kinds[min(fits)] if unit not in used), None)
             if free is None:
                 crowded.append(name)
             else:

@@ -33,11 +33,11 @@ class Units {
 
 class NameReader {
   constructor(found, words) {
-    this.kinds = found.kinds;
+    this.kinds = found.lending;
     this.written = new Map(Object.entries(found.written));
     this.units = new Units(found.phrases.map((phrase) => phrase.split(" ")), found.columns);
     this.known = new Set(words.filter((word) => !word.includes(" ")).flatMap((word) => splitWords(word.toLowerCase(), "words")));
-    this.kindOf = new Map(found.all_kinds.flatMap((kind, number) => kind.map((unit) => [unit, number])));
+    this.kindOf = new Map(found.fillers.flatMap((kind, number) => kind.map((unit) => [unit, number])));
     this.contexts = new Map();
     for (const [context, kinds] of Object.entries(found.contexts)) {
       const parts = context.split(" ");
