@@ -215,10 +215,10 @@ def test_dialogs_are_counted_in_three_ways_and_only_one_is_the_paper_s(store: Re
 
 
 def test_of_several_recipes_a_cell_takes_the_best_on_development(store: ResultStore) -> None:
-    recipes = RECIPES["best-10k"], RECIPES["wide-10k"]
+    recipes = RECIPES["adam-10k"], RECIPES["wide-10k"]
     column = Column("6r200", recipes, restarts=3)
     experiment = replace(EXPERIMENTS["qa-10k"], columns=(column,))
-    dev_errors = {("1", "best-10k"): 3.0, ("1", "wide-10k"): 2.0, ("2", "best-10k"): 1.0, ("2", "wide-10k"): 4.0}
+    dev_errors = {("1", "adam-10k"): 3.0, ("1", "wide-10k"): 2.0, ("2", "adam-10k"): 1.0, ("2", "wide-10k"): 4.0}
     for (task, name), dev_error in dev_errors.items():
         # The one that is worse on development is better on the test: that must not matter.
         entry = replace(result(0, 0.0), dev_error=dev_error, errors={"answer": {task: 50.0 - dev_error}})
@@ -228,14 +228,14 @@ def test_of_several_recipes_a_cell_takes_the_best_on_development(store: ResultSt
     measured = table.columns[0].measured
     assert {row: (cell.recipe, cell.error) for row, cell in measured.items()} == {
         "1": ("wide-10k", 48.0),
-        "2": ("best-10k", 49.0),
+        "2": ("adam-10k", 49.0),
     }
     assert all(not cell.marks and (cell.tried, cell.planned) == (2, 6) for cell in measured.values())
     text = to_markdown(table)
-    assert "6r200: `best-10k` or `wide-10k`, 3 (of several, each cell takes the one that does best" in text
+    assert "6r200: `adam-10k` or `wide-10k`, 3 (of several, each cell takes the one that does best" in text
     assert "48.0 (1; 2 of 6 tried)" in text
     assert "Restarts tried in all recipes and tasks: 6r200 4 of 120; together 4." in text
-    only = build_table(store, experiment, recipe=RECIPES["best-10k"]).columns[0].measured
+    only = build_table(store, experiment, recipe=RECIPES["adam-10k"]).columns[0].measured
     assert (only["1"].error, only["1"].planned) == (47.0, 3)
 
 

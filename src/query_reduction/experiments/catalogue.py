@@ -25,20 +25,16 @@ _ADAM = _recipe("adam", "adam")
 # Larger steps, and gates that start mostly closed: for long stories.
 _ADAM_LONG = _recipe("adam-long", "adam", forget_bias=2.5, learning_rate=0.02)
 _ORIGINAL_10K = _recipe("original-10k", "original", 10_000)
-# Smaller steps for large networks.
+# Stops training soon after a task is solved.
+_BRIEF_10K = _recipe("brief-10k", "original", 10_000, solved_epochs=20)
+_ADAM_10K = _recipe("adam-10k", "adam", 10_000)
+# Smaller steps for large networks; the slow one trains longer.
 _WIDE_10K = _recipe("wide-10k", "adam", 10_000, learning_rate=0.001, l2=0.0003, solved_epochs=10)
-# Networks that start by following shared words, without renamed stories. Large steps leave the plateau of task 16, small
-# ones learn task 17; no single step size does both.
-_FOLLOWING = {"symmetries": False, "copies": 0, "max_epochs": 60}
-_FOLLOWING_10K = Variation("following-10k", "best", 10_000, changes={**_FOLLOWING, "learning_rate": 0.01})
-_FOLLOWING_SLOW_10K = Variation("following-slow-10k", "best", 10_000, changes={**_FOLLOWING, "learning_rate": 0.005})
-# Large networks need renamed stories for task 17, and steps that stay large for longer for task 19.
-_FOLLOWING_WIDE_10K = Variation(
-    "following-wide-10k",
-    "best",
-    10_000,
-    changes={"learning_rate": 0.0007, "halve_every": 40, "max_epochs": 120, "patience": 40},
+_WIDE_SLOW_10K = _recipe(
+    "wide-slow-10k", "adam", 10_000, learning_rate=0.001, l2=0.0005, solved_epochs=10, halve_every=40, max_epochs=160
 )
+# Larger steps for vector gates.
+_VECTOR_10K = _recipe("vector-10k", "adam", 10_000, learning_rate=0.02, halve_every=15, max_epochs=60)
 # Controls register their own settings, which replace the family's.
 _CONTROL = _recipe("control")
 _DIALOG = Variation("dialog", kind="dialogs", changes={"split": "question"})
@@ -75,10 +71,11 @@ RECIPES: dict[str, Variation] = {
         _ADAM,
         _ADAM_LONG,
         _ORIGINAL_10K,
+        _BRIEF_10K,
+        _ADAM_10K,
         _WIDE_10K,
-        _FOLLOWING_10K,
-        _FOLLOWING_SLOW_10K,
-        _FOLLOWING_WIDE_10K,
+        _WIDE_SLOW_10K,
+        _VECTOR_10K,
         _CONTROL,
         _DIALOG,
         _DIALOG_HALF,
@@ -187,16 +184,15 @@ EXPERIMENTS: dict[str, Experiment] = {
             "qa-10k",
             "bAbI story tasks, 10k training questions per task",
             (
-                *(
-                    Column(network, (_FOLLOWING_10K, _FOLLOWING_SLOW_10K), restarts=3)
-                    for network in ("2r", "2rv", "3r")
-                ),
-                Column("6r200", (_FOLLOWING_WIDE_10K,), restarts=3),
+                Column("2r", (_ORIGINAL_10K, _ADAM_10K), restarts=3),
+                Column("2rv", (_BRIEF_10K, _VECTOR_10K), restarts=3),
+                Column("3r", (_BRIEF_10K, _ADAM_10K), restarts=3),
+                Column("6r200", (_WIDE_10K, _WIDE_SLOW_10K), restarts=3),
                 Column("3rv100", (_BEST_10K,), restarts=3, label="best"),
             ),
             _TASKS,
             "en-10k",
-            _BY_STORY,
+            _BY_QUESTION + _BEST_BY_STORY,
             controls=_controls(3),
             marked_tasks=("3",),
         ),
