@@ -11,13 +11,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from query_reduction.data.stories import Question, Story
 from query_reduction.errors import InputError
 from query_reduction.explain.trace import Trace, trace_answer, trace_story
-from query_reduction.networks.protocol import StackedNetwork
-from query_reduction.networks.qrn import QRNConfig
+from query_reduction.inference.network import Network
+from query_reduction.inference.variants import QRNConfig
 from query_reduction.networks.registry import name_of
 from query_reduction.networks.streaming import Streaming
 from query_reduction.ready import find_model
@@ -40,7 +38,7 @@ class Model(ABC):
 
     def __init__(self, saved: SavedModel) -> None:
         self.saved = saved
-        self.network: StackedNetwork = saved.network()
+        self.network: Network = saved.network()
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.network_name}, {len(self.task.vocabulary.answers)} answers>"
@@ -48,7 +46,7 @@ class Model(ABC):
     @property
     def shows_reading(self) -> bool:
         """Whether its network has gates or attention to show."""
-        return type(self.network).trace is not StackedNetwork.trace
+        return self.network.shows_reading
 
     @property
     def network_name(self) -> str:
@@ -128,7 +126,7 @@ class StoryModel(Model):
         config, task = self.saved.config, self.task
         if task.options.memory or not isinstance(config, QRNConfig):
             return answer_recent(self.answer, task, lines, question, progress)
-        weights = {name: np.asarray(weight)[0] for name, weight in self.saved.weights.items()}
+        weights = {name: weight[0] for name, weight in self.saved.weights.items()}
         longest = task.vocabulary.longest_sentence if config.position_length == "task" else 0
         answer_weight = weights.pop("answer_weight")
         return answer_streaming(Streaming(config, weights, longest), answer_weight, task, lines, question, progress)
