@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from query_reduction.data.stories import Question, Story
 from query_reduction.errors import InputError
@@ -17,16 +17,16 @@ from query_reduction.explain.trace import Trace, trace_answer, trace_story
 from query_reduction.inference.network import Network
 from query_reduction.inference.variants import QRNConfig
 from query_reduction.networks.registry import name_of
-from query_reduction.networks.streaming import Streaming
 from query_reduction.ready import find_model
-from query_reduction.tasks.dialogs import DialogTask
 from query_reduction.tasks.predictions import Prediction, in_chunks, predict_answers, predict_responses
 from query_reduction.tasks.protocol import Given, Scores, Task
 from query_reduction.tasks.reading import check_asked
 from query_reduction.tasks.responses import Response
 from query_reduction.tasks.stories import Answer, StoryTask
-from query_reduction.tasks.streaming import answer_recent, answer_streaming
 from query_reduction.training.checkpoint import MODEL_FILE, SavedModel, load_model, save_model
+
+if TYPE_CHECKING:
+    from query_reduction.tasks.dialogs import DialogTask
 
 __all__ = ["DialogModel", "Model", "StoryModel", "load", "model_of"]
 
@@ -121,6 +121,10 @@ class StoryModel(Model):
         text. Unknown names are not read as known ones, and sentences that are left out are not listed. ``progress`` is
         told from time to time how many sentences were read.
         """
+        # Only long texts need these.
+        from query_reduction.networks.streaming import Streaming
+        from query_reduction.tasks.streaming import answer_recent, answer_streaming
+
         if not question.strip():
             raise InputError("question: it is empty")
         config, task = self.saved.config, self.task
@@ -193,6 +197,8 @@ def model_of(saved: SavedModel) -> StoryModel | DialogModel:
     """The usable model of a saved one."""
     if isinstance(saved.task, StoryTask):
         return StoryModel(saved, saved.task)
+    from query_reduction.tasks.dialogs import DialogTask  # stories do without
+
     if isinstance(saved.task, DialogTask):
         return DialogModel(saved, saved.task)
     raise TypeError(f"no model for {type(saved.task).__name__}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,8 +13,10 @@ from query_reduction.data.sentences import split_texts
 from query_reduction.data.stories import Question, Story
 from query_reduction.inference.network import Floats, Network, TracedBatch
 from query_reduction.inference.softmax import best
-from query_reduction.tasks.dialogs import DialogTask
 from query_reduction.tasks.stories import Answer, StoryTask
+
+if TYPE_CHECKING:
+    from query_reduction.tasks.dialogs import DialogTask
 
 __all__ = ["AT_ONCE", "Asked", "Prediction", "in_chunks", "predict_answers", "predict_responses", "questions_of"]
 

@@ -15,7 +15,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from query_reduction.data import jsonl
 from query_reduction.data.encoding import EncodedQuestions
 from query_reduction.data.stories import Question, Story
 from query_reduction.data.vocabulary import Vocabulary
@@ -119,6 +118,8 @@ class Parts(ABC):
 
     def checksum(self) -> str:
         """The sha256 of the content: the same stories have the same sum, whatever the file format."""
+        from query_reduction.data import jsonl  # all formats of stories come with it
+
         digest = hashlib.sha256()
         for part in (self.train, self.dev, self.test):
             for line in jsonl.format_stories(part):

@@ -10,8 +10,9 @@ import base64
 import hashlib
 import json
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -25,9 +26,7 @@ from query_reduction.errors import InputError
 from query_reduction.files import write_atomically
 from query_reduction.inference.network import Floats, Network
 from query_reduction.networks.registry import config_from_json, config_to_json, open_network
-from query_reduction.tasks.dialogs import DialogTask
 from query_reduction.tasks.protocol import Task
-from query_reduction.tasks.stories import StoryTask
 
 __all__ = ["MODEL_FILE", "SavedModel", "fingerprint", "load_model", "load_tensors", "save_model", "save_tensors"]
 
@@ -36,13 +35,9 @@ _FORMAT = "query-reduction model 2"
 _LONGEST_TEXT = 200_000_000
 _LARGEST_FILE = 8_000_000_000
 _LARGEST_WEIGHT = 1e6
-_READ_TASK: dict[str, Callable[[Mapping[str, Any], Vocabulary], Task]] = {
-    "stories": StoryTask.from_json,
-    "dialogs": DialogTask.from_json,
-}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class SavedModel:
     """A trained network with everything needed to use it."""
 
@@ -55,7 +50,11 @@ class SavedModel:
     """Where it comes from: data, settings, command, measured errors."""
 
     def network(self) -> Network:
-        """The network with these weights, to be used."""
+        """The network with these weights, to be used; it is made once."""
+        return self._network
+
+    @cached_property
+    def _network(self) -> Network:
         return open_network(self.config, self.task.vocabulary, self.task.head, self.weights)
 
 
@@ -150,10 +149,23 @@ def load_model(path: Path) -> SavedModel:
         config = config_from_json(json.loads(metadata["network"]))
         task = json.loads(_unsqueeze(metadata["task"]))
         vocabulary = Vocabulary.from_json(task["vocabulary"])
-        learned = _READ_TASK[task["kind"]](task["learned"], vocabulary)
+        learned = _read_task(task["kind"], task["learned"], vocabulary)
         model = SavedModel(config, learned, weights, json.loads(metadata["card"]))
         model.network()
     except (InputError, KeyError, TypeError, ValueError, AttributeError, RecursionError, zlib.error) as error:
         about = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise InputError(f"{path}: weights and settings do not fit ({about})") from error
     return model
+
+
+def _read_task(kind: str, values: Mapping[str, Any], vocabulary: Vocabulary) -> Task:
+    """A task of this kind; the code of the other kind is not loaded."""
+    if kind == "stories":
+        from query_reduction.tasks.stories import StoryTask
+
+        return StoryTask.from_json(values, vocabulary)
+    if kind == "dialogs":
+        from query_reduction.tasks.dialogs import DialogTask
+
+        return DialogTask.from_json(values, vocabulary)
+    raise ValueError(f"no task {kind!r}")
