@@ -125,7 +125,7 @@ def test_no_stories_for_a_model_without_tasks() -> None:
         ({"model": "../../etc/passwd"}, 404, "not_found", "no model"),
         ({"sentences": []}, 422, "invalid", "at least 1"),
         ({"sentences": ["  "]}, 422, "invalid", "at least 1"),
-        ({"sentences": "Mary got the milk."}, 422, "invalid", "list"),
+        ({"sentences": "Mary got the milk."}, 422, "invalid", "array"),
         ({"question": ""}, 422, "invalid", "at least 1"),
         ({"question": 7}, 422, "invalid", "string"),
         ({"sentences": ["a."] * 11}, 422, "invalid", "10 sentences"),
