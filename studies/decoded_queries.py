@@ -29,7 +29,7 @@ from query_reduction.training.run import Run
 from query_reduction.training.setup import setup
 from studies.publish import RESULTS, TRAINING, publish
 
-CODE = (*TRAINING, "src/query_reduction/networks/decoder.py")
+CODE = (*TRAINING, "src/query_reduction/inference/decoder.py", "src/query_reduction/networks/decoder.py")
 
 
 def main() -> None:

@@ -26,7 +26,7 @@ import numpy as np
 from query_reduction.worlds import generate
 from studies.publish import publish
 
-CODE = ("kernels/*.[ch]*", "src/query_reduction/serve/*.py")
+CODE = ("kernels/*.[ch]*", "src/query_reduction/inference/*.py", "src/query_reduction/serve/*.py")
 
 _WARM_UP = 3.0
 

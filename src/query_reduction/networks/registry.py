@@ -56,6 +56,8 @@ class NetworkKind:
     build: Callable[[Any, Vocabulary, HeadConfig, Seeds], StackedNetwork]
     about: str
     """A one-line description."""
+    architecture: str
+    """The name of its class."""
     parse: Callable[[str], Any] | None = None
     """Settings from a short name such as ``2r``; None if the name is not one of this network's."""
     show: Callable[[Any], str] | None = None
@@ -77,6 +79,7 @@ _KINDS = {
         QRNConfig,
         _build_query_reduction,
         "the Query-Reduction Network of the paper",
+        "QueryReductionNetwork",
         parse_variant,
         variant_name,
     )
@@ -98,7 +101,7 @@ def register(
         known = _KINDS.get(name)
         if known is not None and known.build is not network:
             raise ValueError(f"a network {name!r} is already registered")
-        _KINDS[name] = NetworkKind(name, config, network, about, parse, show, recipe or {})
+        _KINDS[name] = NetworkKind(name, config, network, about, network.__name__, parse, show, recipe or {})
         return network
 
     return add
