@@ -5,17 +5,15 @@ from __future__ import annotations
 import json
 import math
 import time
-from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from importlib.resources import files
-from typing import Any, get_type_hints
+from typing import Any
 
 from fastapi import FastAPI, HTTPException, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
-from fastapi.routing import APIRoute
-from pydantic import ValidationError
 from starlette.exceptions import HTTPException as StarletteHTTPException
 
 from query_reduction import worlds
@@ -27,6 +25,7 @@ from query_reduction.serve import messages
 from query_reduction.serve.batching import Batcher, BusyError
 from query_reduction.serve.catalog import describe
 from query_reduction.serve.conversation import Partner
+from query_reduction.serve.direct import DirectPaths
 from query_reduction.serve.guard import Guard, error_body
 from query_reduction.serve.limits import Limits
 from query_reduction.tasks.reading import as_sentences, check_asked
@@ -115,6 +114,12 @@ def create_app(
         check_size(sentences, asked.question)
         return sentences
 
+    @app.get("/api/models", response_model=messages.ModelList)
+    async def list_models() -> Any:
+        """All available models."""
+        return {"models": [describe(name, model) for name, model in models.items()]}
+
+    @app.post("/api/answer", response_model=messages.AnswerMessage, responses=refused)
     async def answer(asked: messages.Question, request: Request) -> Response:
         """Answer a question about a story."""
         reader_of(asked.model)
@@ -134,6 +139,14 @@ def create_app(
             }
         )
 
+    @app.post("/api/sentences", response_model=messages.SentenceList, responses=refused)
+    async def sentences(written: messages.Texts) -> Any:
+        """Cut texts into sentences, as they are read."""
+        found = as_sentences(written.sentences)
+        check_size(found, "")
+        return {"sentences": found}
+
+    @app.post("/api/trace", response_model=messages.TraceMessage, responses=refused)
     async def trace(asked: messages.TraceRequest, request: Request) -> Response:
         """Answer a question and show how: gates, reduced queries, contributions, earlier endings."""
         reader = reader_of(asked.model)
@@ -143,27 +156,6 @@ def create_app(
             return _bytes(reader.explain(sentences, asked.question).as_json(vectors=asked.vectors))
 
         return Response(await explanations.ask(explain, _client(request)), media_type="application/json")
-
-    # The first to be compared with a request's path.
-    for path, ask, message in (
-        ("/api/answer", answer, messages.AnswerMessage),
-        ("/api/trace", trace, messages.TraceMessage),
-    ):
-        app.router.add_api_route(
-            path, ask, methods=["POST"], response_model=message, responses=refused, route_class_override=_DirectRoute
-        )
-
-    @app.get("/api/models", response_model=messages.ModelList)
-    async def list_models() -> Any:
-        """All available models."""
-        return {"models": [describe(name, model) for name, model in models.items()]}
-
-    @app.post("/api/sentences", response_model=messages.SentenceList, responses=refused)
-    async def sentences(written: messages.Texts) -> Any:
-        """Cut texts into sentences, as they are read."""
-        found = as_sentences(written.sentences)
-        check_size(found, "")
-        return {"sentences": found}
 
     @app.post("/api/story", response_model=messages.GeneratedStory, responses=refused)
     async def story(wanted: messages.StoryRequest, request: Request) -> Any:
@@ -194,32 +186,8 @@ def create_app(
     _add_page(app)
     _add_errors(app, bounds.retry_seconds)
     explained = ("/api/trace", "/api/story", "/api/chat")
-    return Guard(app, bounds, hosts, lambda path, client: path in explained and explanations.is_full(client))
-
-
-class _DirectRoute(APIRoute):
-    """A route whose body is checked by its model and nothing else: FastAPI's way there takes as long as an answer."""
-
-    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """See FastAPI: what a request goes to."""
-        endpoint, (asked, *_) = self.endpoint, get_type_hints(self.endpoint).values()
-
-        async def handle(request: Request) -> Response:
-            if not _is_json(request.headers.get("content-type", "")):
-                # Other types need no permission to come from foreign pages.
-                raise RequestValidationError([{"loc": (), "msg": "the content-type must be application/json"}])
-            try:
-                message = asked.model_validate_json(await request.body())
-            except ValidationError as error:
-                raise RequestValidationError(error.errors(include_url=False, include_context=False)) from error
-            response: Response = await endpoint(message, request)
-            return response
-
-        return handle
-
-
-def _is_json(content_type: str) -> bool:
-    return content_type.partition(";")[0].strip().lower() == "application/json"
+    direct = DirectPaths(app, {"/api/answer": answer, "/api/trace": trace})
+    return Guard(direct, bounds, hosts, lambda path, client: path in explained and explanations.is_full(client))
 
 
 def _considerate(others_wait: Callable[[], bool]) -> Callable[[Sequence[Callable[[], Any]]], list[Any]]:
