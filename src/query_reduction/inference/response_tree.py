@@ -191,8 +191,9 @@ class ResponseTree:
         self.blocks: list[NDArray[np.int64]] = []
         place = np.zeros(len(self.branches), np.int64)
         placed = 0
-        for size in np.unique(np.ceil(np.log2(widths)).astype(np.int64)) if len(widths) else ():
-            members = np.flatnonzero(np.ceil(np.log2(widths)).astype(np.int64) == size)
+        sizes = np.ceil(np.log2(widths)).astype(np.int64)
+        for size in sorted(set(sizes.tolist())):  # np.unique would load a part of NumPy that takes as long as the model
+            members = np.flatnonzero(sizes == size)
             choices = np.arange(widths[members].max())
             block = np.where(
                 choices < widths[members][:, None], first_edge[members][:, None] + choices, len(self.parents)
