@@ -1,20 +1,14 @@
 # The server and its page:  docker build -t query-reduction . && docker run --rm -p 8080:8080 query-reduction
 # One's own models:         docker run --rm -p 8080:8080 -v "$PWD/runs:/models:ro" query-reduction /models
 #
-# PyTorch for CPUs is all it needs. Where pip's default index has builds with GPU libraries only, give the address of
-# PyTorch's index of CPU builds, and the image is some gigabytes smaller:
-#   docker build --build-arg PIP_EXTRA_INDEX_URL=… -t query-reduction .
+# Models are served without PyTorch; other networks than the Query-Reduction Network need it: '.[serve,train]' below.
 
 FROM python:3.11-slim AS build
 RUN apt-get update && apt-get install -y --no-install-recommends cmake g++ ninja-build && rm -rf /var/lib/apt/lists/*
-ARG PIP_EXTRA_INDEX_URL=
 ENV PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1
 RUN python -m venv /opt/qrn
 WORKDIR /source
-# What changes seldom comes first: PyTorch is installed again only when the pins change.
-COPY constraints.txt .
-RUN PIP_CONSTRAINT=constraints.txt /opt/qrn/bin/pip install torch
-COPY pyproject.toml README.md LICENSE ./
+COPY constraints.txt pyproject.toml README.md LICENSE ./
 COPY kernels kernels
 COPY src src
 RUN PIP_CONSTRAINT=constraints.txt /opt/qrn/bin/pip install '.[serve]' \

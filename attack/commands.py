@@ -77,7 +77,7 @@ def _reproduce(folder: Path) -> list[str]:
 def _trained(folder: Path) -> str:
     digest = hashlib.sha256()
     for name, weight in sorted(load_model(folder / "run").weights.items()):
-        digest.update(name.encode() + weight.numpy().tobytes())
+        digest.update(name.encode() + weight.tobytes())
     for line in (folder / "run" / "curves.jsonl").read_text().splitlines():
         digest.update(line.encode())
     found = json.loads((folder / "run" / "result.json").read_text())

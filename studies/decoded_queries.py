@@ -17,21 +17,19 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
 
 from query_reduction.data.stories import Story
 from query_reduction.data.vocabulary import split_words
+from query_reduction.inference.decoder import decode
+from query_reduction.inference.reader import QueryReduction
 from query_reduction.native.threads import use_threads
-from query_reduction.networks.contributions import LayerGates
-from query_reduction.networks.decoder import decode
-from query_reduction.networks.qrn import QueryReductionNetwork
 from query_reduction.tasks.sources import load_parts
 from query_reduction.training.checkpoint import SavedModel
 from query_reduction.training.run import Run
 from query_reduction.training.setup import setup
 from studies.publish import RESULTS, TRAINING, publish
 
-CODE = (*TRAINING, "src/query_reduction/networks/decoder.py")
+CODE = (*TRAINING, "src/query_reduction/inference/decoder.py", "src/query_reduction/networks/decoder.py")
 
 
 def main() -> None:
@@ -75,23 +73,21 @@ def train(data: str, tasks: str, decoding: bool, restarts: int, seed: int) -> di
     return found
 
 
-@torch.inference_mode()
 def measure(model: SavedModel, stories: list[Story]) -> dict[str, Any]:
     """Error, recovered questions and named people of one model on test questions of task 2, in percent."""
     network, task = model.network(), model.task
-    assert isinstance(network, QueryReductionNetwork)
+    assert isinstance(network, QueryReduction)
     vocabulary = task.vocabulary
     result: dict[str, Any] = {"test_error": round(task.score([network], stories)[0].error, 3)}
     if not network.config.decode_questions:
         return result
     questions = task.encode(stories)
     batch = questions.batch(np.arange(len(questions)))
-    layers: list[LayerGates] = []
     table = network.encode(batch.words)
-    query = table[:, batch.questions.long()]
-    network.read(table, query, batch.stories, batch.lengths, layers)
+    query = table[batch.questions]
+    layers = network.gates(table, query, batch.stories, batch.lengths)
     asked = [(story, question) for story in stories for question in story.questions]
-    said = decode(network, query, vocabulary)
+    said = decode(network.weights, query, vocabulary)
     recovered = [text == " ".join(split_words(q.text, "words")) for text, (_, q) in zip(said, asked, strict=True)]
     result["questions_recovered"] = round(100 * float(np.mean(recovered)), 2)
     named: dict[str, list[bool]] = {"at_first_fact": [], "at_last_fact": []}
@@ -102,8 +98,8 @@ def measure(model: SavedModel, stories: list[Story]) -> dict[str, Any]:
         if facts[0] < skipped:
             continue
         carrier = split_words(story.sentences[facts[-1]], "words")[0]
-        steps = torch.tensor([facts[0] - skipped, facts[-1] - skipped])
-        first, last = decode(network, layers[0].reduced[:, row, steps], vocabulary)
+        steps = [facts[0] - skipped, facts[-1] - skipped]
+        first, last = decode(network.weights, layers[0].reduced[row, steps], vocabulary)
         named["at_first_fact"].append(carrier in first.split())
         named["at_last_fact"].append(carrier in last.split())
         examples[(question.text, story.sentences[facts[-1]], last)] += 1

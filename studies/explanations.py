@@ -25,7 +25,7 @@ from query_reduction.training.setup import setup
 from query_reduction.worlds import TASKS
 from studies.publish import RESULTS, TRAINING, publish
 
-CODE = (*TRAINING, "src/query_reduction/explain/scoring.py", "src/query_reduction/networks/contributions.py")
+CODE = (*TRAINING, "src/query_reduction/explain/scoring.py", "src/query_reduction/inference/contributions.py")
 NETWORK = "2r"
 
 

@@ -18,15 +18,17 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import uvloop
 
 from query_reduction.worlds import generate
 from studies.publish import publish
 
-CODE = ("kernels/*.[ch]*", "src/query_reduction/serve/*.py")
+CODE = ("kernels/*.[ch]*", "src/query_reduction/inference/*.py", "src/query_reduction/serve/*.py")
 
 _WARM_UP = 3.0
 
@@ -101,32 +103,64 @@ def _client(pipe: Any, port: int, model: str, seconds: float, connections: int) 
             )
             requests.append((head + body).encode())
     gc.disable()  # its pauses would be mistaken for the server's
-    pipe.send(asyncio.run(_ask_all(requests, port, seconds, connections)))
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        pipe.send(runner.run(_ask_all(requests, port, seconds, connections)))
+
+
+class _Connection(asyncio.Protocol):
+    """Asks one question after the other. It shares the processors with the server, so it does little more than that."""
+
+    def __init__(self, requests: Sequence[bytes], first: int, begin: float, end: float) -> None:
+        self._requests, self._turn, self._begin, self._end = requests, first, begin, end
+        self.latencies: list[float] = []
+        self.failures = 0
+        self.done = asyncio.get_running_loop().create_future()
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        self._transport = transport
+        self._ask()
+
+    def data_received(self, data: bytes) -> None:
+        self._answer += data
+        head, separator, body = self._answer.partition(b"\r\n\r\n")
+        if not separator:
+            return
+        length = int(head.lower().partition(b"content-length:")[2].partition(b"\r\n")[0])
+        if len(body) < length:
+            return
+        if self._start >= self._begin:
+            self.latencies.append(time.monotonic() - self._start)
+            self.failures += not head.startswith(b"HTTP/1.1 200")
+        self._ask()
+
+    def connection_lost(self, error: Exception | None) -> None:
+        if not self.done.done():
+            self.failures += 1
+            self.done.set_result(None)
+
+    def _ask(self) -> None:
+        self._start = time.monotonic()
+        if self._start >= self._end:
+            self.done.set_result(None)
+            self._transport.close()
+            return
+        self._answer = b""
+        self._transport.write(self._requests[self._turn % len(self._requests)])
+        self._turn += 1
 
 
 async def _ask_all(requests: list[bytes], port: int, seconds: float, connections: int) -> tuple[list[float], int]:
-    latencies: list[float] = []
-    failures = 0
     begin = time.monotonic() + _WARM_UP
-    end = begin + seconds
+    loop = asyncio.get_running_loop()
+    made = [_Connection(requests, number * 7, begin, begin + seconds) for number in range(connections)]
 
-    async def one(number: int) -> None:
-        nonlocal failures
-        reader, writer = await asyncio.open_connection("127.0.0.1", port)
-        turn = number * 7
-        while (start := time.monotonic()) < end:
-            writer.write(requests[turn % len(requests)])
-            head = await reader.readuntil(b"\r\n\r\n")
-            length = int(head.lower().split(b"content-length:")[1].split(b"\r\n")[0])
-            await reader.readexactly(length)
-            if start >= begin:
-                latencies.append(time.monotonic() - start)
-                failures += not head.startswith(b"HTTP/1.1 200")
-            turn += 1
-        writer.close()
+    async def ask(one: _Connection) -> None:
+        await loop.create_connection(lambda: one, "127.0.0.1", port)
+        await one.done
 
-    outcomes = await asyncio.gather(*(one(number) for number in range(connections)), return_exceptions=True)
-    return latencies, failures + sum(isinstance(outcome, BaseException) for outcome in outcomes)
+    outcomes = await asyncio.gather(*map(ask, made), return_exceptions=True)
+    failures = sum(one.failures for one in made) + sum(isinstance(outcome, BaseException) for outcome in outcomes)
+    return [latency for one in made for latency in one.latencies], failures
 
 
 def _memory(process: int) -> int:

@@ -21,6 +21,7 @@ RESULTS = ROOT / "results"
 TRAINING = (
     "kernels/*.[ch]*",
     "src/query_reduction/data/vocabulary.py",
+    "src/query_reduction/inference/variants.py",
     "src/query_reduction/networks/qrn.py",
     "src/query_reduction/training/recipes.py",
     "src/query_reduction/training/restarts.py",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING
 # As the command line does, and before PyTorch is loaded.
 os.environ.setdefault("GOMP_SPINCOUNT", "10000")
 
+import jaxtyping
 import pytest
 import torch
 from hypothesis import settings
@@ -31,8 +33,12 @@ if TYPE_CHECKING:
 CHROMIUM = os.environ.get("QRN_CHROMIUM", "/usr/bin/chromium")
 REAL_DATA = Path(__file__).parents[2] / "shared" / "data"
 
-# Shapes are types: every call into the networks is checked in tests and costs nothing elsewhere.
-with install_import_hook(["query_reduction.networks", "query_reduction.data.batch"], "shape_checks.check"):
+# Shapes are types: every call into the networks is checked in tests and costs nothing elsewhere. Models in use do not
+# even import jaxtyping, which takes as long as NumPy: what their annotations mean is said here.
+for name in ("Bool", "Float", "Int"):
+    setattr(builtins, name, getattr(jaxtyping, name))
+_CHECKED = ["query_reduction.networks", "query_reduction.inference", "query_reduction.data.batch"]
+with install_import_hook(_CHECKED, "shape_checks.check"):
     from query_reduction.networks.registry import kinds
 
     kinds()

@@ -8,9 +8,11 @@ from typing import Any
 
 from query_reduction.data.stories import Story
 from query_reduction.data.vocabulary import Vocabulary
+from query_reduction.inference.heads import HeadConfig
+from query_reduction.inference.network import Floats
+from query_reduction.inference.reader import QueryReduction
 from query_reduction.model import StoryModel
-from query_reduction.networks.heads import HeadConfig
-from query_reduction.networks.protocol import Seeds
+from query_reduction.networks.protocol import Seeds, StackedNetwork
 from query_reduction.networks.qrn import QRNConfig, QueryReductionNetwork, parse_variant
 from query_reduction.networks.registry import build_network, resolve
 from query_reduction.tasks.stories import StoryOptions, StoryParts, StoryTask
@@ -41,6 +43,16 @@ def qrn(
     return QueryReductionNetwork(config, vocabulary, head or HeadConfig(), Seeds(restarts, seed))
 
 
+def weights_of(network: StackedNetwork) -> dict[str, Floats]:
+    """The weights of a stack, as they are saved."""
+    return {name: parameter.detach().numpy() for name, parameter in network.named_parameters()}
+
+
+def in_use(network: QueryReductionNetwork, vocabulary: Vocabulary, head: HeadConfig | None = None) -> QueryReduction:
+    """A stack of one as a model uses it."""
+    return QueryReduction(network.config, vocabulary, head or HeadConfig(), weights_of(network))
+
+
 def saved_story_model(
     config: Any, stories: Sequence[Story], *, memory: int = 50, card: Mapping[str, Any] | None = None
 ) -> SavedModel:
@@ -48,7 +60,7 @@ def saved_story_model(
     config = resolve(config) if isinstance(config, str) else config
     task = StoryParts("small", list(stories)).learn(StoryOptions(memory=memory), stories)
     network = build_network(config, task.vocabulary, task.head)
-    return SavedModel(config, task, network.state_dict(), card or {})
+    return SavedModel(config, task, weights_of(network), card or {})
 
 
 def story_model(config: Any, stories: Sequence[Story], *, memory: int = 50) -> StoryModel:

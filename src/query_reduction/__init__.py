@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from query_reduction._version import __version__
-from query_reduction.errors import InputError
+from query_reduction.errors import InputError, needs
 
 if TYPE_CHECKING:
     from query_reduction.data.readers import read
@@ -45,7 +45,7 @@ __all__ = [
     "train",
 ]
 
-# Loaded on first use: the command line must answer --help and --version without waiting for PyTorch.
+# Loaded on first use: --help needs none of it, and models are used without PyTorch.
 _HOME = {
     "Answer": "query_reduction.tasks.stories",
     "DialogModel": "query_reduction.model",
@@ -64,12 +64,13 @@ _HOME = {
 
 
 def __getattr__(name: str) -> Any:
-    if name == "scan":
-        # The package, which can be called like the function of its name.
-        return import_module("query_reduction.scan")
-    if name not in _HOME:
+    if name not in __all__:
         raise AttributeError(f"module 'query_reduction' has no attribute {name!r}")
-    return getattr(import_module(_HOME[name]), name)
+    with needs("train", f"query_reduction.{name}"):
+        if name == "scan":
+            # The package, which can be called like the function of its name.
+            return import_module("query_reduction.scan")
+        return getattr(import_module(_HOME[name]), name)
 
 
 def __dir__() -> list[str]:

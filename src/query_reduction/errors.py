@@ -2,8 +2,24 @@
 
 from __future__ import annotations
 
-__all__ = ["InputError"]
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+__all__ = ["InputError", "needs"]
 
 
 class InputError(Exception):
     """Bad input: the command line prints it as one line and exits with code 1."""
+
+
+@contextmanager
+def needs(extra: str, what: str) -> Iterator[None]:
+    """Around imports that an extra of the package installs: if one is missing, the error says what to install."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        missing = (error.name or "").partition(".")[0]
+        if missing in ("", "query_reduction"):
+            raise
+        name = {"torch": "PyTorch"}.get(missing, missing)
+        raise InputError(f"{what} needs {name}: pip install 'query-reduction[{extra}]'") from error

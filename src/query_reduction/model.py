@@ -9,26 +9,24 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from query_reduction.data.stories import Question, Story
 from query_reduction.errors import InputError
 from query_reduction.explain.trace import Trace, trace_answer, trace_story
-from query_reduction.networks.protocol import StackedNetwork
-from query_reduction.networks.qrn import QRNConfig
+from query_reduction.inference.network import Network
+from query_reduction.inference.variants import QRNConfig
 from query_reduction.networks.registry import name_of
-from query_reduction.networks.streaming import Streaming
 from query_reduction.ready import find_model
-from query_reduction.tasks.dialogs import DialogTask
 from query_reduction.tasks.predictions import Prediction, in_chunks, predict_answers, predict_responses
 from query_reduction.tasks.protocol import Given, Scores, Task
 from query_reduction.tasks.reading import check_asked
 from query_reduction.tasks.responses import Response
 from query_reduction.tasks.stories import Answer, StoryTask
-from query_reduction.tasks.streaming import answer_recent, answer_streaming
 from query_reduction.training.checkpoint import MODEL_FILE, SavedModel, load_model, save_model
+
+if TYPE_CHECKING:
+    from query_reduction.tasks.dialogs import DialogTask
 
 __all__ = ["DialogModel", "Model", "StoryModel", "load", "model_of"]
 
@@ -40,7 +38,7 @@ class Model(ABC):
 
     def __init__(self, saved: SavedModel) -> None:
         self.saved = saved
-        self.network: StackedNetwork = saved.network()
+        self.network: Network = saved.network()
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.network_name}, {len(self.task.vocabulary.answers)} answers>"
@@ -48,7 +46,7 @@ class Model(ABC):
     @property
     def shows_reading(self) -> bool:
         """Whether its network has gates or attention to show."""
-        return type(self.network).trace is not StackedNetwork.trace
+        return self.network.shows_reading
 
     @property
     def network_name(self) -> str:
@@ -123,12 +121,16 @@ class StoryModel(Model):
         text. Unknown names are not read as known ones, and sentences that are left out are not listed. ``progress`` is
         told from time to time how many sentences were read.
         """
+        # Only long texts need these.
+        from query_reduction.networks.streaming import Streaming
+        from query_reduction.tasks.streaming import answer_recent, answer_streaming
+
         if not question.strip():
             raise InputError("question: it is empty")
         config, task = self.saved.config, self.task
         if task.options.memory or not isinstance(config, QRNConfig):
             return answer_recent(self.answer, task, lines, question, progress)
-        weights = {name: np.asarray(weight)[0] for name, weight in self.saved.weights.items()}
+        weights = {name: weight[0] for name, weight in self.saved.weights.items()}
         longest = task.vocabulary.longest_sentence if config.position_length == "task" else 0
         answer_weight = weights.pop("answer_weight")
         return answer_streaming(Streaming(config, weights, longest), answer_weight, task, lines, question, progress)
@@ -195,6 +197,8 @@ def model_of(saved: SavedModel) -> StoryModel | DialogModel:
     """The usable model of a saved one."""
     if isinstance(saved.task, StoryTask):
         return StoryModel(saved, saved.task)
+    from query_reduction.tasks.dialogs import DialogTask  # stories do without
+
     if isinstance(saved.task, DialogTask):
         return DialogModel(saved, saved.task)
     raise TypeError(f"no model for {type(saved.task).__name__}")

@@ -16,11 +16,12 @@ from query_reduction.bench.scaling import measure_scaling
 from query_reduction.bench.step import OURS, build_qrn, prepare_step, workload
 from query_reduction.bench.step_peers import build_peer, scan_unbound
 from query_reduction.bench.timing import Effort
+from query_reduction.inference.heads import HeadConfig
 from query_reduction.networks.gru import GRUConfig
-from query_reduction.networks.heads import HeadConfig
 from query_reduction.networks.lstm import LSTMConfig
 from query_reduction.networks.recurrent import RecurrentReader
 from query_reduction.networks.registry import build_network, resolve
+from query_reduction.networks.tensors import TensorBatch
 from query_reduction.scan import scan
 
 
@@ -46,7 +47,7 @@ def test_the_fast_loop_is_the_reference_loop(reverse: bool, gates: int) -> None:
 @pytest.mark.parametrize("variant", ["2r", "3r8"])
 def test_composed_networks_have_our_losses_and_gradients(variant: str) -> None:
     work = workload(4, 6, 8)
-    batch = work.questions.batch(work.chosen)
+    batch = TensorBatch.of(work.questions.batch(work.chosen))
     found: list[list[Tensor]] = []
     for backend in (None, "unbound loop", "matrix"):
         network = build_qrn(resolve(variant), work, 2, backend)
@@ -74,7 +75,7 @@ def test_the_network_in_jax_has_our_losses_and_gradients(variant: str) -> None:
     def losses(weights: Any) -> Any:
         return jax.vmap(lambda own: step_jax.jax_losses(config, longest, own, plain))(weights)
 
-    ours = network.losses(batch)
+    ours = network.losses(TensorBatch.of(batch))
     ours.sum().backward()
     torch.testing.assert_close(torch.tensor(np.asarray(losses(weights))), ours.detach(), rtol=1e-4, atol=1e-5)
     gradients = jax.grad(lambda weights: losses(weights).sum())(weights)
@@ -87,7 +88,7 @@ def test_the_network_in_jax_has_our_losses_and_gradients(variant: str) -> None:
 def test_plain_readers_are_the_stacked_ones(kind: type[nn.GRU | nn.LSTM]) -> None:
     """The same weights give the same loss and the same gradient of the embedding."""
     work = workload(4, 6, 8)
-    batch = work.questions.batch(work.chosen)
+    batch = TensorBatch.of(work.questions.batch(work.chosen))
     plain = build_peer(kind, 2, 5, work.vocabulary)
     config = GRUConfig(2, 5) if kind is nn.GRU else LSTMConfig(2, 5, forget_bias=0.0)
     stacked = build_network(config, work.vocabulary, HeadConfig())
@@ -140,7 +141,7 @@ def test_the_workload_is_as_large_as_asked() -> None:
     work = workload()
     batch = work.questions.batch(work.chosen)
     assert batch.stories.shape == (32, 50) and bool((batch.lengths == 50).all()) and work.sentences == 50
-    assert 180 <= len(batch.stories.unique()) <= 200
+    assert 180 <= len(np.unique(batch.stories)) <= 200
     assert len(work.vocabulary.words) == 40 and len(work.vocabulary.answers) == 6
     assert work.vocabulary.longest_sentence == 8
 

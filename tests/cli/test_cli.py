@@ -18,7 +18,7 @@ from query_reduction import worlds
 from query_reduction.cli import VERBS, main
 from query_reduction.data.jsonl import format_stories
 from query_reduction.explain import trace as explain_trace
-from query_reduction.networks.qrn import QueryReductionNetwork
+from query_reduction.inference.reader import QueryReduction
 from query_reduction.tasks import stories as story_task
 
 QUICK = ["--restarts", "2", "--max-epochs", "4", "--evaluate-every", "2", "--network", "2r8"]
@@ -191,7 +191,7 @@ def test_ask_reads_the_story_once(
 
         monkeypatch.setattr(owner, name, counted)
 
-    count(QueryReductionNetwork, "trace", "trace")
+    count(QueryReduction, "trace", "trace")
     count(explain_trace, "encode_stories", "encode")
     count(story_task, "encode_stories", "encode")
     assert main(["ask", str(model), "--story", str(story), "--question", "Where is Mary?", *options]) == 0

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import permutations
 
 import numpy as np
 import pytest
-import torch
-from small_networks import story_model
+from small_networks import saved_story_model, story_model
 
 from query_reduction.data.stories import Question, Story
 from query_reduction.explain.scoring import expected_of_random, score_explanations, score_ranking
-from query_reduction.networks.qrn import QueryReductionNetwork
+from query_reduction.tasks.stories import StoryTask
 
 
 def test_figures_by_hand() -> None:
@@ -34,15 +34,14 @@ def test_a_model_that_looks_for_one_word_finds_its_sentence() -> None:
             "1",
         )
     ]
-    model = story_model("1r4", stories)
-    network, vocabulary = model.network, model.task.vocabulary
-    assert isinstance(network, QueryReductionNetwork)
-    with torch.no_grad():
-        network.embedding.zero_()
-        network.embedding[0, vocabulary.numbers("red")[0]] = 10
-        network.embedding[0, vocabulary.numbers("which")[0]] = 10
-        network.update_weight.fill_(1)
-    scores = score_explanations(network, model.task, stories)
+    saved = saved_story_model("1r4", stories)
+    assert isinstance(saved.task, StoryTask)
+    weights = dict(saved.weights)
+    weights["embedding"][:] = 0
+    for word in ("red", "which"):
+        weights["embedding"][0, saved.task.vocabulary.numbers(word)] = 10
+    weights["update_weight"][:] = 1
+    scores = score_explanations(replace(saved, weights=weights).network(), saved.task, stories)
     assert list(scores) == ["1"]
     assert scores["1"]["questions"] == 2  # the third names no facts
     assert scores["1"]["model"]["r_precision"] == 100

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from small_networks import saved_story_model, variant
+from small_networks import saved_story_model, variant, weights_of
 
 from query_reduction import worlds
 from query_reduction.data.stories import Question, Story
@@ -44,7 +44,7 @@ def model_of_variant(name: str, changes: dict[str, Any], memory: int = 0) -> Sto
 def _model(task: StoryTask) -> StoryModel:
     config = variant("2r8", forget_bias=0.0)
     network = build_network(config, task.vocabulary, task.head)
-    return StoryModel(SavedModel(config, task, network.state_dict()), task)
+    return StoryModel(SavedModel(config, task, weights_of(network)), task)
 
 
 def model_that_knows_names() -> StoryModel:

@@ -18,6 +18,7 @@ import query_reduction as qr
 from query_reduction.cli import main
 from query_reduction.data.batch import Batch
 from query_reduction.export.onnx_graph import onnx_of
+from query_reduction.inference.softmax import softmax
 from query_reduction.model import StoryModel
 
 pytest.importorskip("onnx", reason="needs the extra export")
@@ -48,17 +49,17 @@ def by_the_network(
     rows[: questions * sentences, :words] = story.reshape(-1, words)
     rows[questions * sentences :, : asked.shape[1]] = asked
     batch = Batch(
-        torch.from_numpy(rows),
-        torch.arange(questions * sentences).view(questions, sentences),
-        torch.from_numpy(lengths),
-        torch.arange(questions) + questions * sentences,
-        torch.zeros(questions, dtype=torch.int64),
+        rows,
+        np.arange(questions * sentences).reshape(questions, sentences),
+        lengths,
+        np.arange(questions) + questions * sentences,
+        np.zeros(questions, np.int64),
     )
     read = model.network.trace(batch)
     assert read is not None
-    gates = torch.stack([layer.gates["update"][0].mean(-1) for layer in read.layers], dim=-1)
-    told = torch.arange(sentences) < torch.from_numpy(lengths)[:, None]
-    return torch.softmax(read.scores[0], -1).numpy(), (gates * told[:, :, None]).numpy()
+    gates = np.stack([layer.gates["update"].mean(-1) for layer in read.layers], axis=-1)
+    told = np.arange(sentences) < lengths[:, None]
+    return softmax(read.scores), gates * told[:, :, None]
 
 
 @pytest.mark.parametrize(("name", "changes"), VARIANTS, ids=lambda value: value if isinstance(value, str) else "")

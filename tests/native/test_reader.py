@@ -20,8 +20,7 @@ from torch import Tensor
 from query_reduction.native import library as native
 from query_reduction.native import reader as fused_reader
 from query_reduction.native import threads
-from query_reduction.networks.contributions import LayerGates
-from query_reduction.networks.qrn import QRNConfig
+from query_reduction.networks.qrn import LayerGates, QRNConfig
 
 pytestmark = pytest.mark.skipif(not native.available(), reason="the native library is not built")
 
@@ -356,7 +355,7 @@ def test_without_the_native_library() -> None:
 import torch
 from query_reduction.native import library as native, threads
 from query_reduction.data.vocabulary import Vocabulary
-from query_reduction.networks.heads import HeadConfig
+from query_reduction.inference.heads import HeadConfig
 from query_reduction.networks.registry import build_network, resolve
 from query_reduction.scan import scan
 assert not native.available()

@@ -8,11 +8,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from query_reduction.data.batch import Batch
 from query_reduction.data.vocabulary import Vocabulary
-from query_reduction.networks.heads import HeadConfig
+from query_reduction.inference.heads import HeadConfig
 from query_reduction.networks.protocol import Seeds, StackedNetwork
 from query_reduction.networks.registry import build_network, kinds
+from query_reduction.networks.tensors import TensorBatch
 from query_reduction.tasks.stories import StoryParts
 from query_reduction.training.run import Run
 from query_reduction.training.setup import setup
@@ -26,13 +26,15 @@ Plain = Callable[[Mapping[str, Tensor], Sequence[int], Sequence[Sequence[int]]],
 """Scores of all answers from the weights of one restart, the words of a question, and the words of each sentence."""
 
 
-def example_batch() -> Batch:
+def example_batch() -> TensorBatch:
     """Four questions; the story of the last is empty."""
     generator = torch.Generator().manual_seed(1)
     words = torch.randint(2, VOCABULARY.size, (9, 6), generator=generator)
     words[::2, 4:] = 0
     stories = torch.randint(0, 9, (4, 7), generator=generator)
-    return Batch(words, stories, torch.tensor([7, 3, 1, 0]), torch.tensor([0, 3, 5, 8]), torch.tensor([0, 1, 2, 3]))
+    return TensorBatch(
+        words, stories, torch.tensor([7, 3, 1, 0]), torch.tensor([0, 3, 5, 8]), torch.tensor([0, 1, 2, 3])
+    )
 
 
 def small(name: str, restarts: Sequence[int] = (0,), **changes: Any) -> StackedNetwork:

@@ -9,13 +9,12 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from query_reduction.data.batch import Batch
 from query_reduction.data.vocabulary import Vocabulary
-from query_reduction.networks.heads import HeadConfig
+from query_reduction.inference.heads import HeadConfig
 from query_reduction.networks.protocol import Seeds, StackedNetwork
 from query_reduction.networks.registry import build_network
+from query_reduction.networks.tensors import TensorBatch
 from query_reduction.settings import changed
-from query_reduction.tasks.answers import evaluate
 from query_reduction.tasks.stories import StoryOptions, StoryParts
 from query_reduction.training.recipes import Recipe
 from query_reduction.training.run import Run
@@ -24,18 +23,20 @@ from query_reduction.worlds import Split, generate_splits, shortened
 
 VOCABULARY = Vocabulary(tuple("abcdefghijk"), ("w", "x", "y", "z"), 6)
 
-Plain = Callable[[dict[str, Tensor], Batch, int], Tensor]
+Plain = Callable[[dict[str, Tensor], TensorBatch, int], Tensor]
 """The scores of one question of a batch by the equations, given the weights of one restart."""
 
 
-def small_batch() -> Batch:
+def small_batch() -> TensorBatch:
     """Four questions: a full story, shorter ones, and an empty one; sentences of different lengths."""
     generator = torch.Generator().manual_seed(1)
     words = torch.randint(2, VOCABULARY.size, (9, 6), generator=generator)
     words[::2, 4:] = 0
     words[3, 1:] = 0
     stories = torch.randint(0, 9, (4, 7), generator=generator)
-    return Batch(words, stories, torch.tensor([7, 3, 1, 0]), torch.tensor([0, 3, 5, 8]), torch.tensor([0, 1, 2, 3]))
+    return TensorBatch(
+        words, stories, torch.tensor([7, 3, 1, 0]), torch.tensor([0, 3, 5, 8]), torch.tensor([0, 1, 2, 3])
+    )
 
 
 def build(config: Any, restarts: range = range(1)) -> StackedNetwork:
@@ -100,7 +101,7 @@ def ignores_padding(config: Any) -> None:
     network, batch = build(config), small_batch()
     scramble(network)
     stories = torch.cat((batch.stories, batch.stories.flip(1)), dim=1)
-    padded = Batch(functional.pad(batch.words, (0, 5)), stories, batch.lengths, batch.questions, batch.answers)
+    padded = TensorBatch(functional.pad(batch.words, (0, 5)), stories, batch.lengths, batch.questions, batch.answers)
     torch.testing.assert_close(network.scores(padded), network.scores(batch))
     torch.testing.assert_close(network.losses(padded), network.losses(batch))
 
@@ -109,7 +110,7 @@ def reads_empty_stories(config: Any) -> None:
     """Questions without any story have scores, losses and gradients that are numbers."""
     network, full = build(config, range(2)), small_batch()
     empty = torch.zeros(4, 0, dtype=torch.int64)
-    batch = Batch(full.words, empty, torch.zeros(4, dtype=torch.int64), full.questions, full.answers)
+    batch = TensorBatch(full.words, empty, torch.zeros(4, dtype=torch.int64), full.questions, full.answers)
     assert network.scores(batch).shape == (2, 4, 4)
     network.losses(batch).sum().backward()
     assert all(parameter.grad is None or bool(parameter.grad.isfinite().all()) for parameter in network.parameters())
@@ -153,5 +154,4 @@ def error_after_training(
     parts = StoryParts("generated", train, test=test)
     run = Run(parts, Setup(config, StoryOptions(), changed(Recipe(), {"restarts": 2, **recipe})))
     assert run.train()
-    network = run.model(run.best()).network()
-    return float(evaluate(network, run.task.encode(test)).error[0])
+    return run.task.score([run.model(run.best()).network()], test)[0].error

@@ -5,13 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from small_networks import qrn, variant, vocabulary_of
+from small_networks import in_use, qrn, variant, vocabulary_of
 
 from query_reduction.data.encoding import encode_stories
 from query_reduction.data.vocabulary import Vocabulary
+from query_reduction.inference.decoder import decode
 from query_reduction.model import StoryModel, model_of
 from query_reduction.networks import decoder
 from query_reduction.networks.qrn import QRNConfig
+from query_reduction.networks.tensors import TensorBatch
 from query_reduction.tasks.stories import StoryParts
 from query_reduction.training.run import Run
 from query_reduction.training.setup import setup
@@ -48,7 +50,7 @@ def test_words_end_where_no_word_is_best() -> None:
     with torch.no_grad():
         for position, word in enumerate((4, 3, 0, 2)):
             network.decoder_bias[0, position, word] = 1
-    assert decoder.decode(network, torch.zeros(1, 2, 50), vocabulary) == ["where is", "where is"]
+    assert decode(in_use(network, vocabulary).weights, np.zeros((2, 50)), vocabulary) == ["where is", "where is"]
 
 
 def test_other_weights_start_as_without_a_decoder() -> None:
@@ -63,7 +65,7 @@ def test_gradients_reach_decoder_and_embedding() -> None:
     vocabulary = Vocabulary.from_stories(stories)
     network = qrn(CONFIG, vocabulary, range(2))
     torch.nn.init.normal_(network.decoder_weight)
-    batch = encode_stories(stories, vocabulary, 50).batch(np.arange(8))
+    batch = TensorBatch.of(encode_stories(stories, vocabulary, 50).batch(np.arange(8)))
     with torch.no_grad():
         table = network.encode(batch.words)
         reduced = network.read(table, table[:, batch.questions.long()], batch.stories, batch.lengths)

@@ -6,8 +6,8 @@ import network_checks as checks
 import torch
 from torch import Tensor
 
-from query_reduction.data.batch import Batch
 from query_reduction.networks.dmn import RECIPE, DMNConfig
+from query_reduction.networks.tensors import TensorBatch
 
 CONFIG = DMNConfig(passes=2, dimension=5)
 
@@ -19,7 +19,7 @@ def gru(x: Tensor, h: Tensor, w: Tensor, u: Tensor, b: Tensor, c: Tensor) -> Ten
     return (1 - z) * torch.tanh(nx + torch.sigmoid(rx + rh) * nh) + z * h
 
 
-def by_hand(w: dict[str, Tensor], batch: Batch, number: int) -> Tensor:
+def by_hand(w: dict[str, Tensor], batch: TensorBatch, number: int) -> Tensor:
     d = CONFIG.dimension
     zero = torch.zeros(d, dtype=torch.float64)
 

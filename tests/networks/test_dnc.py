@@ -9,8 +9,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from query_reduction.data.batch import Batch
 from query_reduction.networks.dnc import RECIPE, DNCConfig
+from query_reduction.networks.tensors import TensorBatch
 
 CONFIG = DNCConfig(dimension=5, word_dimension=4, slots=4, width=3, heads=2)
 VARIANTS = {
@@ -44,7 +44,7 @@ def allocation(usage: Tensor) -> Tensor:
     return torch.stack(found)
 
 
-def by_hand(config: DNCConfig, w: dict[str, Tensor], batch: Batch, number: int) -> Tensor:
+def by_hand(config: DNCConfig, w: dict[str, Tensor], batch: TensorBatch, number: int) -> Tensor:
     d, slots, width, heads = config.dimension, config.slots, config.width, config.heads
     rows = [*batch.stories[number, : batch.lengths[number]].tolist(), int(batch.questions[number])]
     h, cell, reads = zeros(d), zeros(d), zeros(heads * width)

@@ -10,14 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_networks import qrn
 
-from query_reduction.data.batch import Batch
 from query_reduction.data.encoding import encode_stories
 from query_reduction.data.slots import pieces, places
 from query_reduction.data.stories import Question, Story
 from query_reduction.data.vocabulary import Vocabulary
-from query_reduction.networks.heads import HeadConfig, ResponseHead
+from query_reduction.inference.heads import HeadConfig
+from query_reduction.inference.response_tree import ResponseTree
+from query_reduction.networks.heads import ResponseHead
 from query_reduction.networks.qrn import QRNConfig, QueryReductionNetwork
-from query_reduction.networks.response_tree import ResponseTree
+from query_reduction.networks.tensors import TensorBatch
 
 STORY = Story(
     ("a_place R_phone a_place_phone", "b_place R_phone b_place_phone", "i like b_place", "ok"),
@@ -50,8 +51,8 @@ def network(head: HeadConfig, words: Vocabulary, restarts: int = 2) -> QueryRedu
     return qrn(QRNConfig(dimension=5), words, range(restarts), head=head).double()
 
 
-def batch(words: Vocabulary) -> Batch:
-    return encode_stories([STORY], words, 0).batch(np.arange(3))
+def batch(words: Vocabulary) -> TensorBatch:
+    return TensorBatch.of(encode_stories([STORY], words, 0).batch(np.arange(3)))
 
 
 _HEADS: tuple[Literal["responses", "slots"], ...] = ("responses", "slots")
@@ -119,10 +120,9 @@ def test_probabilities_of_all_candidates_add_up(candidates: list[tuple[str, ...]
     if len(candidates) == 1:
         assert edges == 0
         return
-    scores = torch.randn(3, edges, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
-    log_probabilities = tree.log_probabilities(scores.T).T
-    assert log_probabilities.shape == (3, len(candidates))
-    torch.testing.assert_close(log_probabilities.exp().sum(1), torch.ones(3, dtype=torch.float64))
+    log_probabilities = tree.log_probabilities(np.random.default_rng(seed).normal(size=(edges, 3)))
+    assert log_probabilities.shape == (len(candidates), 3)
+    np.testing.assert_allclose(np.exp(log_probabilities).sum(0), 1)
 
 
 def test_match_lets_a_name_never_seen_win() -> None:

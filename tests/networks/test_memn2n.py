@@ -10,8 +10,8 @@ import torch
 from examples import VOCABULARY, assert_equals, error_after_training, example_batch, small
 from torch import Tensor
 
+from query_reduction.inference.heads import HeadConfig
 from query_reduction.networks.gmemn2n import GMemN2NConfig
-from query_reduction.networks.heads import HeadConfig
 from query_reduction.networks.memn2n import MemN2NConfig, time_with_blanks
 from query_reduction.networks.registry import build_network
 

@@ -10,8 +10,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from query_reduction.data.batch import Batch
 from query_reduction.networks.neural_reasoner import RECIPE, NeuralReasonerConfig
+from query_reduction.networks.tensors import TensorBatch
 
 CONFIG = NeuralReasonerConfig(layers=2, depth=2, dimension=5)
 MEAN = replace(CONFIG, pooling="mean")
@@ -25,18 +25,18 @@ def gru(w: dict[str, Tensor], name: str, x: Tensor, h: Tensor) -> Tensor:
     return (1 - z) * torch.tanh(nx + torch.sigmoid(rx + rh) * nh) + z * h
 
 
-def words_of(batch: Batch, row: int) -> list[int]:
+def words_of(batch: TensorBatch, row: int) -> list[int]:
     return [word for word in batch.words[row].tolist() if word]
 
 
-def encode(w: dict[str, Tensor], batch: Batch, row: int) -> Tensor:
+def encode(w: dict[str, Tensor], batch: TensorBatch, row: int) -> Tensor:
     h = torch.zeros(CONFIG.dimension, dtype=torch.float64)
     for word in words_of(batch, row):
         h = gru(w, "encoder", w["embedding"][word], h)
     return h
 
 
-def scores(config: NeuralReasonerConfig, w: dict[str, Tensor], batch: Batch, number: int) -> Tensor:
+def scores(config: NeuralReasonerConfig, w: dict[str, Tensor], batch: TensorBatch, number: int) -> Tensor:
     d = config.dimension
     q = encode(w, batch, int(batch.questions[number]))
     facts = [encode(w, batch, row) for row in batch.stories[number, : batch.lengths[number]].tolist()]
@@ -54,7 +54,7 @@ def scores(config: NeuralReasonerConfig, w: dict[str, Tensor], batch: Batch, num
     return w["answer_weight"] @ q
 
 
-def retelling(w: dict[str, Tensor], batch: Batch, row: int) -> Tensor:
+def retelling(w: dict[str, Tensor], batch: TensorBatch, row: int) -> Tensor:
     """Minus the log-probability of a sentence and its end, given its vector."""
     h = encode(w, batch, row)
     words = words_of(batch, row)

@@ -10,22 +10,23 @@ import pytest
 import torch
 from small_networks import qrn, variant, vocabulary_of
 
-from query_reduction.data.batch import Batch
-from query_reduction.networks.contributions import LayerGates
 from query_reduction.networks.encoder import position_weights
-from query_reduction.networks.qrn import QRNConfig, QueryReductionNetwork
+from query_reduction.networks.qrn import LayerGates, QRNConfig, QueryReductionNetwork
+from query_reduction.networks.tensors import TensorBatch
 
 WORDS = vocabulary_of(13, 4, 6)
 VARIANTS = ["1r", "2", "2r", "3r", "2rv", "6r7", "2r9", "1v", "3d5"]
 
 
 @pytest.fixture
-def batch() -> Batch:
+def batch() -> TensorBatch:
     generator = torch.Generator().manual_seed(1)
     words = torch.randint(2, WORDS.size, (9, 6), generator=generator)
     words[::2, 4:] = 0
     stories = torch.randint(0, 9, (4, 7), generator=generator)
-    return Batch(words, stories, torch.tensor([7, 3, 1, 0]), torch.tensor([0, 3, 5, 8]), torch.tensor([0, 1, 2, 3]))
+    return TensorBatch(
+        words, stories, torch.tensor([7, 3, 1, 0]), torch.tensor([0, 3, 5, 8]), torch.tensor([0, 1, 2, 3])
+    )
 
 
 def build(name: str, restarts: range = range(1), **changes: object) -> QueryReductionNetwork:
@@ -45,7 +46,7 @@ def sigmoid(x: float) -> float:
     return 1 / (1 + math.exp(-x))
 
 
-def by_hand(network: QueryReductionNetwork, batch: Batch) -> Iterator[list[float]]:
+def by_hand(network: QueryReductionNetwork, batch: TensorBatch) -> Iterator[list[float]]:
     """Equations 1 to 6 with loops over everything, for restart 0."""
     c = network.config
     d = c.dimension
@@ -115,7 +116,7 @@ def by_hand(network: QueryReductionNetwork, batch: Batch) -> Iterator[list[float
 
 @pytest.mark.parametrize("tied", [True, False])
 @pytest.mark.parametrize("name", VARIANTS)
-def test_equals_the_equations(name: str, tied: bool, batch: Batch) -> None:
+def test_equals_the_equations(name: str, tied: bool, batch: TensorBatch) -> None:
     network = build(name, tied=tied)
     for parameter in network.parameters():
         torch.nn.init.normal_(parameter, generator=torch.Generator().manual_seed(3))
@@ -124,7 +125,7 @@ def test_equals_the_equations(name: str, tied: bool, batch: Batch) -> None:
 
 
 @pytest.mark.parametrize("name", ["2r", "3rv"])
-def test_stretched_gates_equal_the_equations(name: str, batch: Batch) -> None:
+def test_stretched_gates_equal_the_equations(name: str, batch: TensorBatch) -> None:
     network = build(name, gate_stretch=1.4)
     for parameter in network.parameters():
         torch.nn.init.normal_(parameter, generator=torch.Generator().manual_seed(3))
@@ -144,7 +145,7 @@ def test_gates_are_stretched_step_by_step_in_training_and_fully_in_evaluation() 
 
 
 @pytest.mark.parametrize("name", ["2r", "2rv"])
-def test_restarts_do_not_mix(name: str, batch: Batch) -> None:
+def test_restarts_do_not_mix(name: str, batch: TensorBatch) -> None:
     stack = build(name, range(3))
     stack.scores(batch)[1].sum().backward()
     for parameter in stack.parameters():
@@ -153,7 +154,7 @@ def test_restarts_do_not_mix(name: str, batch: Batch) -> None:
         assert parameter.grad[[0, 2]].abs().sum() == 0
 
 
-def test_a_restart_is_the_same_in_any_stack(batch: Batch) -> None:
+def test_a_restart_is_the_same_in_any_stack(batch: TensorBatch) -> None:
     stack = build("2r", range(4))
     alone = build("2r", range(2, 3))
     for name, parameter in alone.named_parameters():
@@ -161,10 +162,12 @@ def test_a_restart_is_the_same_in_any_stack(batch: Batch) -> None:
     torch.testing.assert_close(stack.scores(batch)[2], alone.scores(batch)[0])
 
 
-def test_padding_changes_nothing(batch: Batch) -> None:
+def test_padding_changes_nothing(batch: TensorBatch) -> None:
     network = build("3r")
     stories = torch.cat([batch.stories, batch.stories.flip(1)], dim=1)
-    padded = Batch(torch.nn.functional.pad(batch.words, (0, 5)), stories, batch.lengths, batch.questions, batch.answers)
+    padded = TensorBatch(
+        torch.nn.functional.pad(batch.words, (0, 5)), stories, batch.lengths, batch.questions, batch.answers
+    )
     torch.testing.assert_close(network.scores(padded), network.scores(batch))
 
 
@@ -208,7 +211,7 @@ def test_position_encoder_lengths() -> None:
     assert not torch.equal(task[1, 0], own[1, 0])
 
 
-def test_trace_has_what_happened(batch: Batch) -> None:
+def test_what_happened_is_recorded(batch: TensorBatch) -> None:
     network = build("3r", range(2))
     layers: list[LayerGates] = []
     table = network.encode(batch.words)
@@ -216,13 +219,3 @@ def test_trace_has_what_happened(batch: Batch) -> None:
     torch.testing.assert_close(network.head.scores(network, reduced, batch), network.scores(batch))
     assert [layer.reset_forward is None for layer in layers] == [False, False, True]
     torch.testing.assert_close(layers[-1].reduced[:, 0, 6], reduced[:, 0])
-
-    trace = network.trace(batch)
-    torch.testing.assert_close(trace.scores, network.scores(batch))
-    assert trace.so_far is not None
-    torch.testing.assert_close(trace.so_far[:, 0, 6], trace.scores[:, 0])
-    for shown, layer in zip(trace.layers, layers, strict=True):
-        assert shown.gates.keys() == layer.named().keys()
-        torch.testing.assert_close(shown.gates["update"], layer.update)
-        torch.testing.assert_close(shown.candidate, layer.candidate)
-        torch.testing.assert_close(shown.reduced, layer.reduced)

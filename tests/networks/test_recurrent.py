@@ -12,12 +12,12 @@ from small_networks import vocabulary_of
 from torch import Tensor, nn
 
 from query_reduction.bench.step import workload
-from query_reduction.data.batch import Batch
+from query_reduction.inference.heads import HeadConfig
 from query_reduction.networks.gru import GRUConfig, GRUNetwork
-from query_reduction.networks.heads import HeadConfig
 from query_reduction.networks.lstm import LSTMConfig, LSTMNetwork
 from query_reduction.networks.protocol import Seeds
 from query_reduction.networks.recurrent import RecurrentReader, word_sequence
+from query_reduction.networks.tensors import TensorBatch
 
 WORDS = vocabulary_of(13, 4, 6)
 DIMENSION = 5
@@ -49,12 +49,14 @@ def random(network: RecurrentReader) -> RecurrentReader:
 
 
 @pytest.fixture
-def batch() -> Batch:
+def batch() -> TensorBatch:
     generator = torch.Generator().manual_seed(1)
     words = torch.randint(2, WORDS.size, (9, 6), generator=generator)
     words[::2, 4:] = 0
     stories = torch.randint(0, 9, (4, 7), generator=generator)
-    return Batch(words, stories, torch.tensor([7, 3, 1, 4]), torch.tensor([0, 3, 5, 8]), torch.tensor([0, 1, 2, 3]))
+    return TensorBatch(
+        words, stories, torch.tensor([7, 3, 1, 4]), torch.tensor([0, 3, 5, 8]), torch.tensor([0, 1, 2, 3])
+    )
 
 
 def as_torch(network: RecurrentReader, restart: int) -> tuple[nn.GRU | nn.LSTM, Equal]:
@@ -87,7 +89,7 @@ def as_torch(network: RecurrentReader, restart: int) -> tuple[nn.GRU | nn.LSTM, 
 
 @both_readings
 @both_cells
-def test_equals_pytorch(build: Build, reads: Reads, batch: Batch) -> None:
+def test_equals_pytorch(build: Build, reads: Reads, batch: TensorBatch) -> None:
     """Each restart's answer vectors, and the gradients of all weights from a gradient that differs everywhere."""
     network = random(build(reads))
     found = network.read(batch)
@@ -118,7 +120,7 @@ def test_equals_pytorch_step_by_step(build: Build) -> None:
         torch.testing.assert_close(states[restart], theirs(inputs[restart])[0], rtol=1e-10, atol=1e-12)
 
 
-def test_the_forget_bias_is_added_inside_the_forget_gate(batch: Batch) -> None:
+def test_the_forget_bias_is_added_inside_the_forget_gate(batch: TensorBatch) -> None:
     network, other = random(lstm()), random(lstm(forget_bias=1.5))
     with torch.no_grad():
         network.get_parameter("bias")[:, :, DIMENSION : 2 * DIMENSION] += 1.5
@@ -127,7 +129,7 @@ def test_the_forget_bias_is_added_inside_the_forget_gate(batch: Batch) -> None:
 
 @both_readings
 @both_cells
-def test_restarts_do_not_mix(build: Build, reads: Reads, batch: Batch) -> None:
+def test_restarts_do_not_mix(build: Build, reads: Reads, batch: TensorBatch) -> None:
     stack = random(build(reads))
     stack.losses(batch)[1].sum().backward()
     for parameter in stack.parameters():
@@ -138,12 +140,12 @@ def test_restarts_do_not_mix(build: Build, reads: Reads, batch: Batch) -> None:
 
 @both_readings
 @both_cells
-def test_what_lies_past_a_story_is_ignored(build: Build, reads: Reads, batch: Batch) -> None:
+def test_what_lies_past_a_story_is_ignored(build: Build, reads: Reads, batch: TensorBatch) -> None:
     network = random(build(reads))
     before = network.scores(batch)
     batch.stories[1, 3:] = batch.questions[1]
     torch.testing.assert_close(network.scores(batch), before)
-    longer = Batch(
+    longer = TensorBatch(
         nn.functional.pad(batch.words, (0, 5)),
         torch.cat([batch.stories, batch.stories.flip(1)], dim=1),
         batch.lengths,
@@ -156,7 +158,7 @@ def test_what_lies_past_a_story_is_ignored(build: Build, reads: Reads, batch: Ba
 @both_cells
 def test_a_batch_without_sentences_answers_from_nothing(build: Build) -> None:
     """Sentences: the state is zero. Words: the question is still read."""
-    empty = Batch(
+    empty = TensorBatch(
         torch.tensor([[2, 3, 4]]),
         torch.zeros(1, 0, dtype=torch.int64),
         torch.tensor([0]),
@@ -169,7 +171,7 @@ def test_a_batch_without_sentences_answers_from_nothing(build: Build) -> None:
 
 def test_words_of_the_story_and_then_of_the_question() -> None:
     words = torch.tensor([[2, 3, 0], [4, 0, 0], [5, 6, 7]])
-    batch = Batch(
+    batch = TensorBatch(
         words, torch.tensor([[0, 1], [1, 0]]), torch.tensor([2, 1]), torch.tensor([2, 1]), torch.tensor([0, 0])
     )
     sequence, lengths = word_sequence(batch)
@@ -181,7 +183,7 @@ def test_words_of_the_story_and_then_of_the_question() -> None:
 @pytest.mark.parametrize("kind", ["gru", "lstm"])
 def test_learns_a_batch_by_heart(kind: str, reads: Reads) -> None:
     work = workload(4, 3, 6)
-    batch = work.questions.batch(work.chosen)
+    batch = TensorBatch.of(work.questions.batch(work.chosen))
     network: RecurrentReader
     if kind == "gru":
         network = GRUNetwork(GRUConfig(2, 8, reads), work.vocabulary, HeadConfig(), Seeds())
@@ -196,5 +198,5 @@ def test_learns_a_batch_by_heart(kind: str, reads: Reads) -> None:
     assert network.losses(batch).mean().item() < 0.2 * before
 
 
-def test_nothing_to_show(batch: Batch) -> None:
+def test_nothing_to_show(batch: TensorBatch) -> None:
     assert gru().trace(batch) is None

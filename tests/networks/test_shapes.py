@@ -4,24 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 import torch
 from jaxtyping import TypeCheckError
-from small_networks import qrn, variant, vocabulary_of
+from small_networks import in_use, qrn, variant, vocabulary_of
 
 from query_reduction.data.batch import Batch
+from query_reduction.inference.contributions import contributions
+from query_reduction.inference.heads import HeadConfig
 from query_reduction.networks import decoder, encoder
-from query_reduction.networks.contributions import contributions
 from query_reduction.networks.gru import GRUConfig, GRUNetwork
-from query_reduction.networks.heads import HeadConfig
 from query_reduction.networks.protocol import Seeds
+from query_reduction.networks.tensors import TensorBatch
 
 WORDS = vocabulary_of(9, 3, 4)
 NUMBERS = torch.zeros(2, 3, dtype=torch.int64)
 
 
 def flat_batch() -> object:
-    return Batch(NUMBERS[0], NUMBERS, NUMBERS[:, 0], NUMBERS[:, 0], NUMBERS[:, 0])
+    return TensorBatch(NUMBERS[0], NUMBERS, NUMBERS[:, 0], NUMBERS[:, 0], NUMBERS[:, 0])
 
 
 @pytest.mark.parametrize(
@@ -31,7 +33,9 @@ def flat_batch() -> object:
         lambda: encoder.encode_sentences(torch.zeros(9, 4), NUMBERS, 4),
         lambda: qrn(variant("2r4"), WORDS).encode(NUMBERS[0]),
         lambda: decoder.losses(qrn(variant("2r4", decode_questions=True), WORDS), torch.zeros(2, 4), NUMBERS),
-        lambda: contributions([], torch.tensor([1.5])),
+        lambda: contributions([], np.array([1.5])),
+        lambda: Batch(NUMBERS.numpy(), NUMBERS.numpy(), NUMBERS[:, 0].numpy(), NUMBERS.numpy(), NUMBERS[:, 0].numpy()),
+        lambda: in_use(qrn(variant("2r4"), WORDS), WORDS).encode(NUMBERS[0].numpy()),
         lambda: GRUNetwork(GRUConfig(1, 4), WORDS, HeadConfig(), Seeds()).layer(0, torch.zeros(1, 2, 4)),
     ],
 )

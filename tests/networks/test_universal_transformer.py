@@ -10,8 +10,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from query_reduction.data.batch import Batch
 from query_reduction.errors import InputError
+from query_reduction.networks.tensors import TensorBatch
 from query_reduction.networks.universal_transformer import RECIPE, UniversalTransformer, UTConfig
 
 CONFIG = UTConfig(steps=3, dimension=6, heads=2, inner=7, signal=1.0, count_from="start")
@@ -47,7 +47,7 @@ def step(w: dict[str, Tensor], config: UTConfig, states: list[Tensor]) -> list[T
     return new
 
 
-def positions(w: dict[str, Tensor], batch: Batch, number: int) -> list[Tensor]:
+def positions(w: dict[str, Tensor], batch: TensorBatch, number: int) -> list[Tensor]:
     rows = [*batch.stories[number, : batch.lengths[number]].tolist(), int(batch.questions[number])]
     found = []
     for place, row in enumerate(rows):
@@ -70,14 +70,14 @@ def marked(config: UTConfig, states: list[Tensor], turn: int) -> list[Tensor]:
     ]
 
 
-def fixed(config: UTConfig, w: dict[str, Tensor], batch: Batch, number: int) -> list[Tensor]:
+def fixed(config: UTConfig, w: dict[str, Tensor], batch: TensorBatch, number: int) -> list[Tensor]:
     states = positions(w, batch, number)
     for turn in range(config.steps):
         states = step(w, config, marked(config, states, turn))
     return states
 
 
-def halting(w: dict[str, Tensor], batch: Batch, number: int) -> tuple[list[Tensor], list[Tensor]]:
+def halting(w: dict[str, Tensor], batch: TensorBatch, number: int) -> tuple[list[Tensor], list[Tensor]]:
     """The final outputs, and updates plus remainder of every position."""
     states = positions(w, batch, number)
     outputs = [torch.zeros_like(state) for state in states]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -125,7 +126,7 @@ def test_no_stories_for_a_model_without_tasks() -> None:
         ({"model": "../../etc/passwd"}, 404, "not_found", "no model"),
         ({"sentences": []}, 422, "invalid", "at least 1"),
         ({"sentences": ["  "]}, 422, "invalid", "at least 1"),
-        ({"sentences": "Mary got the milk."}, 422, "invalid", "list"),
+        ({"sentences": "Mary got the milk."}, 422, "invalid", "array"),
         ({"question": ""}, 422, "invalid", "at least 1"),
         ({"question": 7}, 422, "invalid", "string"),
         ({"sentences": ["a."] * 11}, 422, "invalid", "10 sentences"),
@@ -151,6 +152,18 @@ def test_bodies_that_are_no_json(reader: StoryModel, body: bytes) -> None:
     response = request(reader, "POST", "/api/answer", content=body, headers={"content-type": "application/json"})
     assert response.status_code in (400, 422)
     assert response.json()["error"]["code"] == "invalid"
+
+
+@pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", ""])
+@pytest.mark.parametrize("path", ["/api/answer", "/api/trace", "/api/chat"])
+def test_what_a_foreign_page_may_send_unasked_is_refused(reader: StoryModel, path: str, kind: str) -> None:
+    """A browser asks the server before it sends JSON to another site, but not before it sends these."""
+    headers = {"content-type": kind} if kind else {}
+    response = request(reader, "POST", path, content=json.dumps(ASKED).encode(), headers=headers)
+    assert response.status_code == 422
+    with_character_set = {"content-type": "application/json; charset=utf-8"}
+    answered = request(reader, "POST", "/api/answer", content=json.dumps(ASKED).encode(), headers=with_character_set)
+    assert answered.status_code == 200
 
 
 def test_a_body_of_unknown_length_is_limited_too(reader: StoryModel) -> None:

@@ -9,7 +9,8 @@ import pytest
 from query_reduction.data.stories import Story
 from query_reduction.data.vocabulary import Vocabulary
 from query_reduction.errors import InputError
-from query_reduction.symmetry import NameReaders, Symmetries, SymmetriesByTask, discover
+from query_reduction.symmetry import NameReaders, Symmetries, SymmetriesByTask
+from query_reduction.symmetry.discover import discover
 from query_reduction.worlds import generate, solver
 
 

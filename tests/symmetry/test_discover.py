@@ -12,7 +12,8 @@ import pytest
 
 from query_reduction.data.readers import read_file
 from query_reduction.data.stories import Question, Story
-from query_reduction.symmetry import Symmetries, discover
+from query_reduction.symmetry import Symmetries
+from query_reduction.symmetry.discover import discover
 from query_reduction.worlds import WorldOptions, generate, load_words
 
 Falsified = Callable[[int, Sequence[Story], Symmetries], list[str]]

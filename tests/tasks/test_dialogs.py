@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from small_networks import weights_of
 
 from query_reduction.data.dialog import (
     SILENCE,
@@ -173,7 +174,7 @@ def test_own_dialogs_are_understood_however_they_are_written() -> None:
     questions = tuple(Question(said, answer, 2 * place) for place, (said, answer) in enumerate(turns))
     task = DialogParts("own", [Story(sentences, questions)]).learn(DialogOptions(), [])
     network = build_network(resolve("2r8"), task.vocabulary, task.head)
-    model = DialogModel(SavedModel(resolve("2r8"), task, network.state_dict()), task)
+    model = DialogModel(SavedModel(resolve("2r8"), task, weights_of(network)), task)
     for said, *others in (
         ("Hello there!", "hello there", "HELLO, THERE"),
         ("It's no. 17, Zoë speaking.", "its no 17 ZOE\u0308 speaking", "It’s no. 17 — Zoë speaking!"),

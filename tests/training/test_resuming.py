@@ -11,9 +11,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
+from numpy.typing import NDArray
 from safetensors import safe_open
-from torch import Tensor
 
 from query_reduction.cli import main
 from query_reduction.errors import InputError
@@ -73,22 +72,22 @@ def test_no_flipped_bit_goes_unnoticed(parts: Parts, stopped: Path) -> None:
     assert make(parts, stopped.parent).resume()
 
 
-def _value(name: str, value: Any) -> Callable[[dict[str, Any], dict[str, Tensor]], None]:
-    def change(progress: dict[str, Any], tensors: dict[str, Tensor]) -> None:
+def _value(name: str, value: Any) -> Callable[[dict[str, Any], dict[str, NDArray[Any]]], None]:
+    def change(progress: dict[str, Any], tensors: dict[str, NDArray[Any]]) -> None:
         progress[name] = value
 
     return change
 
 
-def _restart(name: str, value: Any) -> Callable[[dict[str, Any], dict[str, Tensor]], None]:
-    def change(progress: dict[str, Any], tensors: dict[str, Tensor]) -> None:
+def _restart(name: str, value: Any) -> Callable[[dict[str, Any], dict[str, NDArray[Any]]], None]:
+    def change(progress: dict[str, Any], tensors: dict[str, NDArray[Any]]) -> None:
         progress["restarts"][0][name] = value
 
     return change
 
 
-def _tensor(name: str, value: Tensor | None) -> Callable[[dict[str, Any], dict[str, Tensor]], None]:
-    def change(progress: dict[str, Any], tensors: dict[str, Tensor]) -> None:
+def _tensor(name: str, value: NDArray[Any] | None) -> Callable[[dict[str, Any], dict[str, NDArray[Any]]], None]:
+    def change(progress: dict[str, Any], tensors: dict[str, NDArray[Any]]) -> None:
         if value is None:
             del tensors[name]
         else:
@@ -116,18 +115,18 @@ def _tensor(name: str, value: Tensor | None) -> Callable[[dict[str, Any], dict[s
         _restart("best_epoch", -3),
         _restart("what", 1),
         _tensor("steps", None),
-        _tensor("steps", torch.zeros(3)),
-        _tensor("value/embedding", torch.zeros(2, 3)),
+        _tensor("steps", np.zeros(3, np.float32)),
+        _tensor("value/embedding", np.zeros((2, 3), np.float32)),
         _tensor("value/embedding", None),
-        _tensor("average/embedding", torch.zeros(1)),
+        _tensor("average/embedding", np.zeros(1, np.float32)),
         _tensor("best/0/embedding", None),
-        _tensor("more", torch.zeros(1)),
+        _tensor("more", np.zeros(1, np.float32)),
     ],
 )
 def test_forged_states_with_a_fitting_checksum(
-    parts: Parts, stopped: Path, forge: Callable[[dict[str, Any], dict[str, Tensor]], None]
+    parts: Parts, stopped: Path, forge: Callable[[dict[str, Any], dict[str, NDArray[Any]]], None]
 ) -> None:
-    with safe_open(stopped, framework="pt") as file:
+    with safe_open(stopped, framework="np") as file:
         tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
         metadata = file.metadata()
     progress = json.loads(metadata["progress"])

@@ -5,13 +5,14 @@ Only products that any way of computing the step must do are counted, so the sha
 
 from __future__ import annotations
 
+import numpy as np
 import torch
 
 from query_reduction.bench.results import BandwidthRow, Limits, Samples, ShareRow, spread
 from query_reduction.bench.step import STACKED, Workload, our_runner, workload
 from query_reduction.bench.timing import Effort, Runner, race
+from query_reduction.inference.variants import QRNConfig
 from query_reduction.native.threads import available_cores
-from query_reduction.networks.qrn import QRNConfig
 from query_reduction.networks.registry import resolve
 from query_reduction.scan import scan
 
@@ -31,8 +32,9 @@ def step_products(config: QRNConfig, work: Workload) -> int:
     batch = work.questions.batch(work.chosen)
     stories, time = batch.stories.shape
     # The questions are rows of the table, too, but nothing is read from them.
-    sentences = min(len(batch.stories.unique()), stories * time)
-    return 6 * config.dimension**2 * (sentences + stories + (config.layers - 1) * stories * time)
+    sentences: int = min(len(np.unique(batch.stories)), stories * time)
+    products: int = 6 * config.dimension**2 * (sentences + stories + (config.layers - 1) * stories * time)
+    return products
 
 
 def measure_limits(

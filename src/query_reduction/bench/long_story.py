@@ -14,12 +14,12 @@ from pathlib import Path
 
 import torch
 
-from query_reduction.data.batch import Batch
 from query_reduction.data.vocabulary import Vocabulary
+from query_reduction.inference.heads import HeadConfig
 from query_reduction.native.threads import use_threads
-from query_reduction.networks.heads import HeadConfig
 from query_reduction.networks.protocol import StackedNetwork
 from query_reduction.networks.registry import build_network, resolve
+from query_reduction.networks.tensors import TensorBatch
 
 __all__ = ["high_water", "long_batch"]
 
@@ -42,11 +42,11 @@ def high_water() -> int:
     return most if sys.platform == "darwin" else most * 1024
 
 
-def long_batch(sentences: int) -> Batch:
+def long_batch(sentences: int) -> TensorBatch:
     """One question about this many sentences, all different."""
     generator = torch.Generator().manual_seed(0)
     words = torch.randint(2, _WORDS, (sentences + 1, _LONGEST_SENTENCE), generator=generator, dtype=torch.int32)
-    return Batch(
+    return TensorBatch(
         words=words,
         stories=torch.arange(sentences, dtype=torch.int32).unsqueeze(0),
         lengths=torch.tensor([sentences], dtype=torch.int32),
@@ -55,7 +55,7 @@ def long_batch(sentences: int) -> Batch:
     )
 
 
-def _forward_backward(network: StackedNetwork, batch: Batch) -> None:
+def _forward_backward(network: StackedNetwork, batch: TensorBatch) -> None:
     network.zero_grad()
     network.losses(batch).sum().backward()
 

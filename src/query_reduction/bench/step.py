@@ -23,14 +23,15 @@ from query_reduction.bench.worker import Calls, LeftOutError, thread_counts
 from query_reduction.data.encoding import EncodedQuestions, encode_stories
 from query_reduction.data.stories import Question, Story
 from query_reduction.data.vocabulary import Vocabulary
+from query_reduction.inference.heads import HeadConfig
 from query_reduction.native import library as native
 from query_reduction.native.threads import use_threads
 from query_reduction.networks.gru import GRUConfig
-from query_reduction.networks.heads import HeadConfig
 from query_reduction.networks.lstm import LSTMConfig
 from query_reduction.networks.protocol import Seeds, StackedNetwork
 from query_reduction.networks.qrn import QRNConfig, QueryReductionNetwork
 from query_reduction.networks.registry import build_network, resolve
+from query_reduction.networks.tensors import TensorBatch
 from query_reduction.training.recipes import Recipe
 from query_reduction.training.stack import ParameterStack
 
@@ -112,7 +113,7 @@ def network_step(network: StackedNetwork, work: Workload) -> Callable[[], object
     stack = ParameterStack(network, Recipe())
 
     def step() -> None:
-        batch = work.questions.batch(work.chosen)
+        batch = TensorBatch.of(work.questions.batch(work.chosen))
         stack.zero_gradients()
         network.losses(batch).mean(1).sum().backward()
         stack.step(_LEARNING_RATE)

@@ -27,7 +27,7 @@ def weights_of(network: QueryReductionNetwork) -> dict[str, Any]:
 def plain_batch(batch: Batch) -> dict[str, Any]:
     """A batch as arrays."""
     names = ("words", "stories", "lengths", "questions", "answers")
-    return {name: getattr(batch, name).numpy() for name in names}
+    return {name: getattr(batch, name) for name in names}
 
 
 def _positions(words: Any, dimension: int, longest: int) -> Any:

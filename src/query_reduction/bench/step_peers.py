@@ -11,10 +11,10 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from query_reduction.bench.peers_torch import unbound_states
-from query_reduction.data.batch import Batch
 from query_reduction.data.encoding import EncodedQuestions
 from query_reduction.data.vocabulary import Vocabulary
 from query_reduction.networks.encoder import encode_sentences
+from query_reduction.networks.tensors import TensorBatch
 from query_reduction.scan import BACKENDS
 from query_reduction.training.recipes import Recipe
 
@@ -54,7 +54,7 @@ class PlainReader(nn.Module):
         self.layers = kind(dimension, dimension, layers)
         self.answer = nn.Linear(dimension, len(vocabulary.answers), bias=False)
 
-    def loss(self, batch: Batch) -> Tensor:
+    def loss(self, batch: TensorBatch) -> Tensor:
         """Cross-entropy of the correct answers."""
         table = encode_sentences(self.embedding, batch.words, self._longest)[0]
         inputs = table[batch.stories.T.long()] + table[batch.questions.long()]
@@ -86,7 +86,7 @@ def plain_step(
     )
 
     def step() -> None:
-        batch = questions.batch(chosen)
+        batch = TensorBatch.of(questions.batch(chosen))
         optimiser.zero_grad()
         reader.loss(batch).backward()
         optimiser.step()

@@ -13,8 +13,9 @@ from importlib import import_module
 from typing import Any
 
 from query_reduction._version import __version__
+from query_reduction.cli.options import parse_options
 from query_reduction.cli.plain_text import allow_plain_text
-from query_reduction.errors import InputError
+from query_reduction.errors import InputError, needs
 
 __all__ = ["VERBS", "main", "options_of", "parse", "verb_of"]
 
@@ -107,14 +108,13 @@ def verb_of(given: Sequence[str]) -> str | None:
 def options_of(verb: str) -> Any:
     """The dataclass of a verb's options."""
     module_name, class_name = VERBS[verb][0].split(":")
-    return getattr(import_module(f"query_reduction.cli.{module_name}"), class_name)
+    with needs("train", "this"):
+        return getattr(import_module(f"query_reduction.cli.{module_name}"), class_name)
 
 
 def parse(verb: str, arguments: Sequence[str]) -> Any:
     """A verb's options with these values; wrong ones end the program with a message."""
-    import tyro
-
-    return tyro.cli(options_of(verb), args=arguments, prog=f"qrn {verb}", config=(tyro.conf.OmitArgPrefixes,))
+    return parse_options(options_of(verb), arguments, f"qrn {verb}")
 
 
 def _overview() -> str:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Annotated, Any
 
-import tyro
 from rich.markup import escape
 
+from query_reduction.cli.options import POSITIONAL
 from query_reduction.cli.output import console, print_json, print_reading
 from query_reduction.cli.story_input import is_large, is_piped, lines_from, prompt, sentences_from
 from query_reduction.errors import InputError
@@ -26,7 +26,7 @@ class Ask:
     The story comes from a file, from standard input, or, when neither is given, from the keyboard.
     """
 
-    model: Annotated[str, tyro.conf.Positional]
+    model: Annotated[str, POSITIONAL]
     """A model file, the folder of a training run, or the name of a ready model ('qrn models' lists them)."""
     story: str | None = None
     """A text file, one sentence per line or prose (or a bAbI or .jsonl file: its first story); - for standard input."""

@@ -15,7 +15,7 @@ from query_reduction.bench.results import Recurrence
 from query_reduction.bench.run import Section, all_tables, load_records, run_bench, write_page
 from query_reduction.bench.tables import to_rich
 from query_reduction.cli.output import console, notes, print_json
-from query_reduction.errors import InputError
+from query_reduction.errors import InputError, needs
 
 __all__ = ["Bench"]
 
@@ -78,4 +78,5 @@ class Bench:
             def show(what: str, share: float) -> None:
                 bar.update(task, description=what, completed=share)
 
-            return run_bench(self.only, quick=self.quick, folder=folder, progress=show)
+            with needs("train", "measuring"):
+                return run_bench(self.only, quick=self.quick, folder=folder, progress=show)

@@ -7,8 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated
 
-import tyro
-
+from query_reduction.cli.options import POSITIONAL
 from query_reduction.cli.output import console, notes, print_json
 from query_reduction.conversation import Said, Session
 from query_reduction.data.knowledge import KnowledgeBase
@@ -33,7 +32,7 @@ class Chat:
     can be booked from the greeting to the phone number.
     """
 
-    model: Annotated[str, tyro.conf.Positional]
+    model: Annotated[str, POSITIONAL]
     """A model file, the folder of a training run, or the name of a ready model."""
     kb: Path | None = None
     """The knowledge base: bAbI rows (1 the_place R_cuisine thai), or .jsonl with one place per line. Default: the

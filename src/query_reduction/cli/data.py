@@ -7,9 +7,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
 
-import tyro
-
 from query_reduction import worlds
+from query_reduction.cli.options import POSITIONAL
 from query_reduction.cli.output import console, notes, print_json
 from query_reduction.data.fetch import DATASETS, cache_folder, fetch
 from query_reduction.data.haystack import read_haystack
@@ -18,7 +17,7 @@ from query_reduction.data.part_files import data_files
 from query_reduction.data.readers import SUFFIXES, read_file, scan_file
 from query_reduction.data.stories import Story
 from query_reduction.errors import InputError
-from query_reduction.symmetry import discover
+from query_reduction.symmetry.discover import discover
 from query_reduction.tasks.numbers import parse_tasks
 
 __all__ = ["CheckData", "DataSymmetries", "FetchData", "GenerateData", "ListData"]
@@ -57,7 +56,7 @@ class ListData:
 class FetchData:
     """Download a published dataset, check it and unpack it; an interrupted download is resumed."""
 
-    name: Annotated[str, tyro.conf.Positional]
+    name: Annotated[str, POSITIONAL]
     """babi or dialog."""
     json: bool = False
     """Print as one JSON object."""
@@ -78,7 +77,7 @@ class FetchData:
 class CheckData:
     """Count the contents of a file or folder of stories, and list its problems with file and line."""
 
-    path: Annotated[Path, tyro.conf.Positional]
+    path: Annotated[Path, POSITIONAL]
     """A file of any format that is read (.txt, .jsonl, .json, .csv, .tsv, each also with .gz), or a folder of them."""
     json: bool = False
     """Print as one JSON object."""
@@ -136,7 +135,7 @@ class DataSymmetries:
     --copies 20' trains on stories retold in words found this way.
     """
 
-    path: Annotated[Path, tyro.conf.Positional]
+    path: Annotated[Path, POSITIONAL]
     """A file of stories."""
     seed: int = 0
     """Seed of the random numbers in the tests behind each finding."""

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-import tyro
 from rich.table import Table
 from rich.text import Text
 
+from query_reduction.cli.options import POSITIONAL
 from query_reduction.cli.output import console, print_json
 from query_reduction.cli.scores import score_table
 from query_reduction.data.dialog import is_dialog_file, read_dialogs
@@ -32,7 +32,7 @@ class Evaluate:
     Of a dataset the test part is used; of a single file, every question in it.
     """
 
-    model: Annotated[str, tyro.conf.Positional]
+    model: Annotated[str, POSITIONAL]
     """A model file, the folder of a training run, or the name of a ready model ('qrn models' lists them)."""
     data: str | None = None
     """generated, babi (or babi/en-10k …), dialog, generated-dialog, or the path of a file or folder; by default the

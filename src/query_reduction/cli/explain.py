@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-import tyro
 from rich.markup import escape
 
+from query_reduction.cli.options import POSITIONAL
 from query_reduction.cli.output import console, notes, print_json, print_reading
 from query_reduction.cli.story_input import sentences_from
 from query_reduction.errors import InputError
@@ -27,7 +27,7 @@ class Explain:
     Without --html, --png, --svg or --json the picture is drawn in the terminal.
     """
 
-    model: Annotated[str, tyro.conf.Positional]
+    model: Annotated[str, POSITIONAL]
     """A model file, the folder of a training run, or the name of a ready model ('qrn models' lists them)."""
     question: str
     """The question."""

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-import tyro
-
+from query_reduction.cli.options import POSITIONAL
 from query_reduction.cli.output import console, print_json
 from query_reduction.cli.story_input import sentences_from
 from query_reduction.errors import InputError
@@ -26,7 +25,7 @@ class Export:
     Hub. Pages and ONNX are made of Query-Reduction Networks that read stories, folders of any model.
     """
 
-    model: Annotated[str, tyro.conf.Positional]
+    model: Annotated[str, POSITIONAL]
     """A model file, the folder of a training run, or the name of a ready model ('qrn models' lists them)."""
     to: Path
     """Where to: a name that ends in .html or .onnx, or a folder."""

@@ -7,16 +7,20 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
+from typing import TYPE_CHECKING
 
 from query_reduction.cli.output import notes
-from query_reduction.training.progress import progress_bar
-from query_reduction.training.run import Run
+
+if TYPE_CHECKING:
+    from query_reduction.training.run import Run
 
 __all__ = ["stop_on_interrupt", "train_with_progress"]
 
 
 def train_with_progress(run: Run) -> bool:
     """Train under a progress bar; True if it came to its end."""
+    from query_reduction.training.progress import progress_bar  # the other verbs do not train
+
     with progress_bar(run, console=notes) as show, stop_on_interrupt(run.request_stop, "stopping after this epoch"):
         return run.train(show)
 

@@ -40,8 +40,8 @@ class _Output(Console):
         raise BrokenPipeError
 
 
-console = _Output(highlight=False)
-notes = _Output(stderr=True, highlight=False)
+console = _Output(highlight=False, emoji=False)
+notes = _Output(stderr=True, highlight=False, emoji=False)
 
 
 def print_json(value: Any) -> None:

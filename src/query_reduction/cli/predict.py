@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-import tyro
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from query_reduction.cli.interrupt import stop_on_interrupt
+from query_reduction.cli.options import POSITIONAL
 from query_reduction.cli.output import console, notes, print_json
 from query_reduction.model import load
 from query_reduction.native.threads import available_cores, use_threads
@@ -30,9 +30,9 @@ class Predict:
     on where it was.
     """
 
-    model: Annotated[str, tyro.conf.Positional]
+    model: Annotated[str, POSITIONAL]
     """A model file, the folder of a training run, or the name of a ready model ('qrn models' lists them)."""
-    file: Annotated[Path, tyro.conf.Positional]
+    file: Annotated[Path, POSITIONAL]
     """Stories with questions, or dialogs, in any format that is read (.jsonl, .csv, .tsv, .json, .txt, each also with
     .gz); answers may be missing."""
     out: Path
@@ -46,7 +46,7 @@ class Predict:
         """Answer, and say how many and how fast."""
         use_threads(self.threads or available_cores())
         model = load(self.model)
-        # Millions of small objects come and go: collecting them must not look through those of PyTorch each time.
+        # Millions of small objects come and go: collecting them must not look through all others each time.
         gc.freeze()
         stopping = False
 

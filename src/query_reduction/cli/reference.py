@@ -10,9 +10,8 @@ from pathlib import Path
 from types import UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
-import tyro
-
 from query_reduction.cli import VERBS, options_of
+from query_reduction.cli.options import POSITIONAL
 from query_reduction.cli.settings import field_docs
 
 __all__ = ["Option", "options", "reference"]
@@ -68,7 +67,7 @@ def options(settings: type, group: str = "") -> Iterator[Option]:
             continue
         given = next((mark for mark in marks if hasattr(mark, "help")), None)
         name = (given.name if given else None) or field.name
-        positional = tyro.conf.Positional in marks
+        positional = POSITIONAL in marks
         yield Option(
             name=name.upper() if positional else f"--{name.replace('_', '-')}",
             kind=_kind(kind),

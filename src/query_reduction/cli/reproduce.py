@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-import tyro
-
 from query_reduction.cli.interrupt import stop_on_interrupt, train_with_progress
+from query_reduction.cli.options import POSITIONAL
 from query_reduction.cli.output import console, notes, print_json
 from query_reduction.cli.sweep_view import SweepView
 from query_reduction.errors import InputError
@@ -46,12 +45,12 @@ class Reproduce:
     Markdown.
     """
 
-    table: Annotated[str, tyro.conf.Positional]
+    table: Annotated[str, POSITIONAL]
     """qa-1k, qa-10k or dialog (the paper's tables); compare, compare-10k, compare-dialog or compare-renamed (other
     systems, trained by the same loop); ablation (what the parts of the recipe best give); transfer (trained on
     generated stories); speed (sequential against parallel); figures (the paper's gate figures); long (facts hidden in a
     whole book); audit (recompute some stored results)."""
-    cells: Annotated[int | None, tyro.conf.Positional] = None
+    cells: Annotated[int | None, POSITIONAL] = None
     """audit: number of stored cells, drawn at random."""
     seed: int = 0
     """audit: seed for drawing the cells."""

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Annotated
 
-import tyro
-
+from query_reduction.cli.options import POSITIONAL
 from query_reduction.cli.output import notes, print_json
 from query_reduction.errors import InputError
 from query_reduction.serve.limits import Limits
@@ -21,7 +20,7 @@ class Serve:
     Without a model all ready models are served. Ctrl-C or SIGTERM ends the server after the requests in flight.
     """
 
-    models: Annotated[tuple[str, ...], tyro.conf.Positional] = ()
+    models: Annotated[tuple[str, ...], POSITIONAL] = ()
     """Model files, folders of training runs (or folders of those), or names of ready models."""
     host: str = "127.0.0.1"
     """The address to listen on; 0.0.0.0 accepts connections from other machines."""

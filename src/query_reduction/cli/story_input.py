@@ -7,11 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from rich.progress import Progress
-
 from query_reduction.cli.output import notes
-from query_reduction.data.lines import Problem, text_lines
-from query_reduction.data.readers import read_file
 from query_reduction.errors import InputError
 
 __all__ = ["is_large", "is_piped", "lines_from", "prompt", "sentences_from"]
@@ -58,6 +54,11 @@ def lines_from(story: str | None) -> Iterator[Iterator[str]]:
     path = Path(story or "-")
     if not piped and not path.is_file():
         raise InputError(f"{path}: no such file")
+    # Long texts alone need these.
+    from rich.progress import Progress
+
+    from query_reduction.data.lines import Problem, text_lines
+
     problems: list[Problem] = []
     lines = sys.stdin if piped else text_lines(path, problems)
     with Progress(*Progress.get_default_columns(), console=notes, transient=True) as bar:
@@ -86,6 +87,8 @@ def prompt(text: str) -> str:
 
 def _of_file(path: Path) -> list[str]:
     if path.suffix == ".jsonl":
+        from query_reduction.data.readers import read_file
+
         return list(read_file(path)[0].sentences)
     try:
         with path.open(encoding="utf-8-sig") as file:

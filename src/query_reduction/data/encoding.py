@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from query_reduction.data.batch import Batch
@@ -59,7 +58,7 @@ class EncodedQuestions:
         return len(self.questions)
 
     def batch(self, chosen: NDArray[np.integer]) -> Batch:
-        """The chosen questions as tensors, with only the sentences they need."""
+        """The chosen questions as arrays, with only the sentences they need."""
         questions = self.questions[chosen]
         # Padding repeats the question's row: a row that is needed anyway.
         stories, lengths = self.stories.padded(chosen, questions[:, None])
@@ -72,11 +71,11 @@ class EncodedQuestions:
         new_number[rows] = np.arange(len(rows), dtype=np.int32)
         words, _ = self.sentences.padded(rows, 0)
         return Batch(
-            words=torch.from_numpy(words),
-            stories=torch.from_numpy(new_number[stories]),
-            lengths=torch.from_numpy(lengths),
-            questions=torch.from_numpy(new_number[questions]),
-            answers=torch.from_numpy(self.answers[chosen]),
+            words=words,
+            stories=new_number[stories],
+            lengths=lengths,
+            questions=new_number[questions],
+            answers=self.answers[chosen],
         )
 
     def rarity(self, chosen: NDArray[np.integer], vocabulary_size: int) -> NDArray[np.float64]:

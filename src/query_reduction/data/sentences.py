@@ -25,6 +25,8 @@ _END = re.compile(
     # Match from the first of several marks without backtracking: a line of nothing but marks takes linear time.
     r"""(?<![.!?…‥؟])(?P<marks>[.!?…‥؟]++)(?P<closing>["'“”‘’»›)\]}]*+)(?=\s)|[。！？｡।॥۔]++[」』）】〕"'”’»›)\]}]*+"""
 )
+# Whatever ends a line or could end a sentence before the last one: most texts have none and are one sentence.
+_SEVERAL = re.compile(r"""[\n\r\v\f\x1c-\x1e\x85\u2028\u2029。！？｡।॥۔]|[.!?…‥؟]["'“”‘’»›)\]}]*+\s""")
 _SPACE = re.compile(r"\s*")
 _OPENING = re.compile(r"""[\s"'“”‘’«»‹›„(\[{¿¡—–-]*""")
 _LONGEST_ABBREVIATION = 20
@@ -56,6 +58,9 @@ _SHORT = _TITLES | _words(" ".join(_TITLES_WITH_CAPITAL).lower()) | _BEFORE_NUMB
 
 def split_sentences(text: str) -> list[str]:
     """The sentences of a text, without the white space around them; an empty text has none."""
+    if _SEVERAL.search(text) is None:
+        only = text.strip()
+        return [only] if only else []
     return [sentence for line in text.splitlines() for sentence in _of_line(line.strip())]
 
 

@@ -19,13 +19,12 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from query_reduction.data.stories import Story
 from query_reduction.data.words import split_words
 from query_reduction.errors import InputError
-from query_reduction.networks.protocol import StackedNetwork
+from query_reduction.inference.network import Network
 from query_reduction.tasks.stories import StoryTask
 
 __all__ = ["FIGURES", "RANKINGS", "by_overlap", "expected_of_random", "score_explanations", "score_ranking"]
@@ -38,8 +37,7 @@ _AT = 5
 _BATCH = 128
 
 
-@torch.inference_mode()
-def score_explanations(network: StackedNetwork, task: StoryTask, stories: Sequence[Story]) -> dict[str, dict[str, Any]]:
+def score_explanations(network: Network, task: StoryTask, stories: Sequence[Story]) -> dict[str, dict[str, Any]]:
     """By task: the number of questions with known facts, and the figures of every ranking."""
     supports = [question.support for story in stories for question in story.questions]
     read_stories = task.as_read(stories)
@@ -51,7 +49,7 @@ def score_explanations(network: StackedNetwork, task: StoryTask, stories: Sequen
         trace = network.trace(batch)
         if trace is None:
             raise InputError("this network has nothing to score: it has neither gates nor attention")
-        shares = torch.stack([layer.weights for layer in trace.layers]).mean(0)[0].numpy()
+        shares = np.mean([layer.weights for layer in trace.layers], axis=0)
         for row, number in enumerate(chosen.tolist()):
             name, question = asked[number]
             read = int(batch.lengths[row])

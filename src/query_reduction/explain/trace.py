@@ -9,22 +9,21 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
 from query_reduction.data.encoding import EncodedQuestions, encode_stories
 from query_reduction.data.stories import Question, Story
 from query_reduction.errors import InputError
 from query_reduction.files import write_atomically
-from query_reduction.networks.protocol import LayerTrace, StackedNetwork
+from query_reduction.inference.network import Network, TracedLayer
+from query_reduction.inference.softmax import best, softmax
 from query_reduction.tasks.protocol import Task
 from query_reduction.tasks.reading import Reading, Understood
 from query_reduction.tasks.stories import Answer, StoryTask
 
 __all__ = ["LEAST_TRUST", "LayerReading", "Ranked", "Trace", "trace_answer", "trace_story"]
 
-_Floats = NDArray[np.float32]
+_Floats = NDArray[np.floating[Any]]
 
 Ranked = tuple[tuple[str, float], ...]
 """Answers with their probabilities, best first."""
@@ -166,7 +165,7 @@ class Trace(Reading):
 
 
 def trace_story(
-    network: StackedNetwork, task: StoryTask, story: str | Sequence[str], question: str, *, endings: bool = True
+    network: Network, task: StoryTask, story: str | Sequence[str], question: str, *, endings: bool = True
 ) -> Trace:
     """Trace the answer to a question about a story, sentences or texts of several."""
     understood = task.understand(story, question)
@@ -193,16 +192,15 @@ def trace_story(
     )
 
 
-@torch.inference_mode()
 def trace_answer(
-    network: StackedNetwork,
+    network: Network,
     task: Task,
     story: Story,
     *,
     endings: bool = True,
     shown: int = 5,
 ) -> Trace:
-    """Run a stack of one over the last question of a story and record it; ``shown`` answers are ranked per sentence.
+    """Run a network over the last question of a story and record it; ``shown`` answers are ranked per sentence.
 
     The story is as the network reads it: a dialog has been prepared, a user's story made readable.
     """
@@ -213,11 +211,11 @@ def trace_answer(
     if read is None:
         raise InputError("this network has nothing to show: it has neither gates nor attention")
     answers = task.vocabulary.answers
-    ranked = _rank(read.scores[0], answers, shown)[0]
+    ranked = _rank(read.scores, answers, shown)[0]
     count = int(batch.lengths[0])
     skipped = last.after - count
     words = read.in_words() if read.in_words else None
-    weights = torch.stack([layer.weights for layer in read.layers]).mean(0)[0, 0]
+    weights = np.mean([layer.weights[0] for layer in read.layers], axis=0)
     return Trace(
         sentences=only_last.sentences[skipped:],
         positions=tuple(range(skipped, last.after)),
@@ -230,9 +228,9 @@ def trace_answer(
         ranked=ranked,
         unknown_words=tuple(task.vocabulary.unknown_words([*only_last.sentences, last.text])),
         layers=tuple(_reading(layer) for layer in read.layers),
-        contributions=weights.numpy(),
+        contributions=weights,
         ending_here=_endings(network, task, only_last, count, shown) if endings and count <= _MOST_ENDINGS else None,
-        so_far=None if read.so_far is None else _rank(read.so_far[0, 0], answers, shown),
+        so_far=None if read.so_far is None else _rank(read.so_far()[0], answers, shown),
         question_in_words=words.question if words else None,
         queries_in_words=words.queries if words else None,
         so_far_in_words=words.so_far if words else None,
@@ -249,7 +247,7 @@ def _encode(task: Task, story: Story) -> EncodedQuestions:
     return encode_stories([story], task.vocabulary, task.options.memory)
 
 
-def _endings(network: StackedNetwork, task: Task, story: Story, read: int, shown: int) -> tuple[Ranked, ...]:
+def _endings(network: Network, task: Task, story: Story, read: int, shown: int) -> tuple[Ranked, ...]:
     """The best answers to the story's question after each of the last ``read`` sentences."""
     text = story.questions[0].text
     total = len(story.sentences)
@@ -258,25 +256,27 @@ def _endings(network: StackedNetwork, task: Task, story: Story, read: int, shown
     found: list[Ranked] = []
     for start in range(0, len(questions), _ENDINGS_AT_ONCE):
         batch = questions.batch(np.arange(start, min(start + _ENDINGS_AT_ONCE, len(questions))))
-        found.extend(_rank(network.scores(batch)[0], task.vocabulary.answers, shown))
+        found.extend(_rank(network.scores(batch), task.vocabulary.answers, shown))
     return tuple(found)
 
 
-def _rank(scores: Tensor, answers: Sequence[str], shown: int) -> tuple[Ranked, ...]:
+def _rank(scores: _Floats, answers: Sequence[str], shown: int) -> tuple[Ranked, ...]:
     """The ``shown`` best answers of every row of scores."""
-    best = torch.softmax(scores, dim=-1).topk(min(shown, scores.shape[-1]))
+    shares = softmax(scores)
+    highest = best(shares, shown)
+    values = np.take_along_axis(shares, highest, axis=1)
     return tuple(
-        tuple((answers[number], value) for value, number in zip(values, numbers, strict=True))
-        for values, numbers in zip(best.values.tolist(), best.indices.tolist(), strict=True)
+        tuple((answers[number], value) for number, value in zip(*row, strict=True))
+        for row in zip(highest.tolist(), values.tolist(), strict=True)
     )
 
 
-def _reading(layer: LayerTrace) -> LayerReading:
+def _reading(layer: TracedLayer) -> LayerReading:
     return LayerReading(
-        gates={name: gate[0, 0].numpy() for name, gate in layer.gates.items()},
-        weights=layer.weights[0, 0].numpy(),
-        candidate=None if layer.candidate is None else layer.candidate[0, 0].numpy(),
-        reduced=None if layer.reduced is None else layer.reduced[0, 0].numpy(),
+        gates={name: gate[0] for name, gate in layer.gates.items()},
+        weights=layer.weights[0],
+        candidate=None if layer.candidate is None else layer.candidate[0],
+        reduced=None if layer.reduced is None else layer.reduced[0],
     )
 
 

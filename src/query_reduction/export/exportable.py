@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 from query_reduction.data.vocabulary import NO_WORD
 from query_reduction.errors import InputError
+from query_reduction.inference.variants import QRNConfig
 from query_reduction.model import DialogModel, StoryModel
-from query_reduction.networks.qrn import QRNConfig
 
 __all__ = ["Weights", "network_of", "weights_of"]
 
@@ -29,11 +29,10 @@ def network_of(model: StoryModel | DialogModel, what: str) -> tuple[StoryModel, 
 def weights_of(model: StoryModel) -> Weights:
     """The weights that answers are computed from, without the restart dimension, and without what decodes queries."""
     weights = {
-        name: weight[0].float().numpy()
+        name: weight[0].astype(np.float32)
         for name, weight in model.saved.weights.items()
         if not name.startswith("decoder_")
     }
     # Nothing is read where there is no word.
-    weights["embedding"] = weights["embedding"].copy()
     weights["embedding"][NO_WORD] = 0
     return weights

@@ -37,7 +37,7 @@ def write_hub_folder(model: StoryModel | DialogModel, folder: Path, title: str) 
 def _config(model: StoryModel | DialogModel) -> dict[str, Any]:
     return {
         "model_type": "query-reduction",
-        "architectures": [kind_of(model.saved.config).build.__name__],
+        "architectures": [kind_of(model.saved.config).architecture],
         "query_reduction_version": __version__,
         "network": config_to_json(model.saved.config),
         "task": {"kind": model.task.kind, **asdict(model.task.options)},

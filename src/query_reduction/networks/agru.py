@@ -16,11 +16,11 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from query_reduction.data.batch import Batch
 from query_reduction.data.vocabulary import Vocabulary
-from query_reduction.networks.contributions import left_at_end
+from query_reduction.inference.heads import HeadConfig
 from query_reduction.networks.encoder import encode_sentences
-from query_reduction.networks.heads import HeadConfig, build_head
+from query_reduction.networks.heads import build_head
+from query_reduction.networks.layers import left_at_end
 from query_reduction.networks.protocol import (
     BatchTrace,
     LayerTrace,
@@ -32,6 +32,7 @@ from query_reduction.networks.protocol import (
     zeros,
 )
 from query_reduction.networks.registry import register
+from query_reduction.networks.tensors import TensorBatch
 from query_reduction.settings import Between, check
 
 __all__ = ["RECIPE", "AGRUConfig", "AttentionGRU"]
@@ -108,22 +109,22 @@ class AttentionGRU(StackedNetwork):
             self.declare(f"{cell}_bias", (2, gates * d), zeros, decay_uses=0)
         self.head = build_head(head, vocabulary, self, d)
 
-    def scores(self, batch: Batch) -> Float[Tensor, "restart batch answer"]:
+    def scores(self, batch: TensorBatch) -> Float[Tensor, "restart batch answer"]:
         """The score of every answer."""
         return self.head.scores(self, self.read(batch), batch)
 
-    def losses(self, batch: Batch) -> Float[Tensor, "restart batch"]:
+    def losses(self, batch: TensorBatch) -> Float[Tensor, "restart batch"]:
         """The cross-entropy of every correct answer."""
         return self.head.losses(self, self.read(batch), batch)
 
-    def trace(self, batch: Batch) -> BatchTrace:
+    def trace(self, batch: TensorBatch) -> BatchTrace:
         """The attention of each pass, and how much of each sentence remains in its episode."""
         recorded: list[Tensor] = []
         memory = self.read(batch, recorded)
         layers = tuple(LayerTrace({"attention": g}, left_at_end(g).squeeze(3)) for g in recorded)
         return BatchTrace(layers, self.head.scores(self, memory, batch))
 
-    def read(self, batch: Batch, recorded: list[Tensor] | None = None) -> Float[Tensor, "restart batch dim"]:
+    def read(self, batch: TensorBatch, recorded: list[Tensor] | None = None) -> Float[Tensor, "restart batch dim"]:
         """The memory after the last pass; the attention of each pass is appended to ``recorded``."""
         table = encode_sentences(self.embedding, batch.words, self._longest)
         facts = table[:, batch.stories.long()]

@@ -17,12 +17,13 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from query_reduction.data.batch import Batch
 from query_reduction.data.vocabulary import Vocabulary
+from query_reduction.inference.heads import HeadConfig
 from query_reduction.networks.encoder import bags_of_words, encode_sentences
-from query_reduction.networks.heads import HeadConfig, build_head
+from query_reduction.networks.heads import build_head
 from query_reduction.networks.protocol import Seeds, StackedNetwork, normal, uniform, without_meaning, zeros
 from query_reduction.networks.registry import register
+from query_reduction.networks.tensors import TensorBatch
 from query_reduction.settings import Between, check
 
 __all__ = [
@@ -93,14 +94,14 @@ class _Control(StackedNetwork):
         self.head = build_head(head, vocabulary, self, dimension, None if dimension > 1 else zeros)
 
     @abstractmethod
-    def read(self, batch: Batch) -> Float[Tensor, "restart batch dim"]:
+    def read(self, batch: TensorBatch) -> Float[Tensor, "restart batch dim"]:
         """The vector the answer is read from."""
 
-    def scores(self, batch: Batch) -> Float[Tensor, "restart batch answer"]:
+    def scores(self, batch: TensorBatch) -> Float[Tensor, "restart batch answer"]:
         """The score of every answer."""
         return self.head.scores(self, self.read(batch), batch)
 
-    def losses(self, batch: Batch) -> Float[Tensor, "restart batch"]:
+    def losses(self, batch: TensorBatch) -> Float[Tensor, "restart batch"]:
         """The cross-entropy of every correct answer."""
         return self.head.losses(self, self.read(batch), batch)
 
@@ -115,7 +116,7 @@ class Majority(_Control):
         super().__init__(vocabulary, head, seeds, dimension=1)
         self.config = config
 
-    def read(self, batch: Batch) -> Float[Tensor, "restart batch dim"]:
+    def read(self, batch: TensorBatch) -> Float[Tensor, "restart batch dim"]:
         """1, whatever the question."""
         return self.answer_weight.new_ones(self.restarts, len(batch.questions), 1)
 
@@ -144,12 +145,14 @@ class QuestionOnly(_Reader):
         self.declare("hidden_weight", (config.dimension, config.dimension), uniform(config.dimension**-0.5))
         self.declare("hidden_bias", (config.dimension,), zeros, decay_uses=0)
 
-    def read(self, batch: Batch) -> Float[Tensor, "restart batch dim"]:
+    def read(self, batch: TensorBatch) -> Float[Tensor, "restart batch dim"]:
         """tanh(W x + b), where x is the input read."""
         x = self.input(encode_sentences(self.embedding, batch.words, self._longest), batch)
         return torch.tanh(torch.baddbmm(self.hidden_bias.unsqueeze(1), x, self.hidden_weight))
 
-    def input(self, table: Float[Tensor, "restart sentence dim"], batch: Batch) -> Float[Tensor, "restart batch dim"]:
+    def input(
+        self, table: Float[Tensor, "restart sentence dim"], batch: TensorBatch
+    ) -> Float[Tensor, "restart batch dim"]:
         """The question's vector."""
         return table.index_select(1, batch.questions.long())
 
@@ -158,7 +161,9 @@ class QuestionOnly(_Reader):
 class StoryOnly(QuestionOnly):
     """A stack of story classifiers with one hidden layer."""
 
-    def input(self, table: Float[Tensor, "restart sentence dim"], batch: Batch) -> Float[Tensor, "restart batch dim"]:
+    def input(
+        self, table: Float[Tensor, "restart sentence dim"], batch: TensorBatch
+    ) -> Float[Tensor, "restart batch dim"]:
         """The sum of the story's sentences."""
         return _sentence_counts(batch, table.shape[1]).to(table) @ table
 
@@ -175,7 +180,7 @@ class BagOfWords(_Reader):
         super().__init__(config, vocabulary, head, seeds)
         self.declare("question_embedding", (vocabulary.size, config.dimension), without_meaning(normal(0.1)))
 
-    def read(self, batch: Batch) -> Float[Tensor, "restart batch dim"]:
+    def read(self, batch: TensorBatch) -> Float[Tensor, "restart batch dim"]:
         """The sum of the word vectors; a word has different vectors in the question and in the story."""
         words = batch.words.long()
         table = bags_of_words(self.embedding, words, self.embedding.new_ones(words.shape))
@@ -184,7 +189,7 @@ class BagOfWords(_Reader):
         return question + _sentence_counts(batch, table.shape[1]).to(table) @ table
 
 
-def _sentence_counts(batch: Batch, sentences: int) -> Float[Tensor, "batch sentence"]:
+def _sentence_counts(batch: TensorBatch, sentences: int) -> Float[Tensor, "batch sentence"]:
     """How often each story contains each sentence of the batch."""
     told = (torch.arange(batch.stories.shape[1]) < batch.lengths.long().unsqueeze(1)).float()
     return told.new_zeros(len(told), sentences).scatter_add(1, batch.stories.long(), told)

@@ -15,13 +15,14 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from query_reduction.data.batch import Batch
 from query_reduction.data.vocabulary import Vocabulary
+from query_reduction.inference.heads import HeadConfig
 from query_reduction.networks.encoder import encode_sentences
-from query_reduction.networks.heads import HeadConfig, build_head
+from query_reduction.networks.heads import build_head
 from query_reduction.networks.layers import GRU, Linear, at_end, dropout, glorot, gru_states, look_up, present, wordless
 from query_reduction.networks.protocol import BatchTrace, LayerTrace, Seeds, StackedNetwork, uniform, zeros
 from query_reduction.networks.registry import register
+from query_reduction.networks.tensors import TensorBatch
 from query_reduction.settings import Between, check
 
 __all__ = ["RECIPE", "DMNConfig", "DynamicMemoryNetwork"]
@@ -99,15 +100,15 @@ class DynamicMemoryNetwork(StackedNetwork):
         self.updates = torch.nn.ModuleList(Linear(seeds, 3 * d, d) for _ in range(config.passes))
         self.head = build_head(head, vocabulary, self, 2 * d, glorot(2 * d, len(vocabulary.answers)))
 
-    def scores(self, batch: Batch) -> Float[Tensor, "restart batch answer"]:
+    def scores(self, batch: TensorBatch) -> Float[Tensor, "restart batch answer"]:
         """The score of every answer."""
         return self.head.scores(self, self.read(batch), batch)
 
-    def losses(self, batch: Batch) -> Float[Tensor, "restart batch"]:
+    def losses(self, batch: TensorBatch) -> Float[Tensor, "restart batch"]:
         """The cross-entropy of every correct answer."""
         return self.head.losses(self, self.read(batch), batch)
 
-    def read(self, batch: Batch, recorded: list[Tensor] | None = None) -> Float[Tensor, "restart batch two_dim"]:
+    def read(self, batch: TensorBatch, recorded: list[Tensor] | None = None) -> Float[Tensor, "restart batch two_dim"]:
         """The last memory and the question, concatenated; the attention of every pass is appended to ``recorded``."""
         facts = self._fused(self._drop(look_up(self._sentences(batch.words), batch.stories)), batch.lengths)
         q = self._questions(batch)
@@ -134,7 +135,7 @@ class DynamicMemoryNetwork(StackedNetwork):
         """f_i = Σ_j l_j ∘ w_ij with the position weights of equation 2, using each sentence's own length."""
         return encode_sentences(self.embedding, words, 0)
 
-    def _questions(self, batch: Batch) -> Float[Tensor, "restart batch dim"]:
+    def _questions(self, batch: TensorBatch) -> Float[Tensor, "restart batch dim"]:
         """The last state of a GRU over the question's words; each distinct question is read once."""
         rows, which = batch.questions.unique(return_inverse=True)
         words = batch.words[rows.long()]
@@ -179,7 +180,7 @@ class DynamicMemoryNetwork(StackedNetwork):
     def _drop(self, x: Float[Tensor, "restart *rows dim"]) -> Float[Tensor, "restart *rows dim"]:
         return dropout(x, self.config.dropout, self.noise) if self.noisy and self.training else x
 
-    def trace(self, batch: Batch) -> BatchTrace:
+    def trace(self, batch: TensorBatch) -> BatchTrace:
         """The attention of every pass, and how much of its context comes from each sentence."""
         recorded: list[Tensor] = []
         scores = self.head.scores(self, self.read(batch, recorded), batch)

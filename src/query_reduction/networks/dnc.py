@@ -20,13 +20,14 @@ from jaxtyping import Float, Int
 from torch import Tensor
 from torch.nn import functional
 
-from query_reduction.data.batch import Batch
 from query_reduction.data.vocabulary import Vocabulary
-from query_reduction.networks.heads import HeadConfig, build_head
+from query_reduction.inference.heads import HeadConfig
+from query_reduction.networks.heads import build_head
 from query_reduction.networks.layers import LayerNorm, Linear, dropout, glorot, look_up, wordless
 from query_reduction.networks.protocol import Seeds, StackedNetwork, normal, zeros
 from query_reduction.networks.recurrent import word_sequence
 from query_reduction.networks.registry import register
+from query_reduction.networks.tensors import TensorBatch
 from query_reduction.settings import Between, check
 
 __all__ = ["RECIPE", "DNCConfig", "DifferentiableNeuralComputer"]
@@ -134,15 +135,15 @@ class DifferentiableNeuralComputer(StackedNetwork):
         # W_y h + W_r [r^1; …; r^R] is one product with both side by side.
         self.head = build_head(head, vocabulary, self, d + reads)
 
-    def scores(self, batch: Batch) -> Float[Tensor, "restart batch answer"]:
+    def scores(self, batch: TensorBatch) -> Float[Tensor, "restart batch answer"]:
         """The score of every answer."""
         return self.head.scores(self, self.read(batch), batch)
 
-    def losses(self, batch: Batch) -> Float[Tensor, "restart batch"]:
+    def losses(self, batch: TensorBatch) -> Float[Tensor, "restart batch"]:
         """The cross-entropy of every correct answer."""
         return self.head.losses(self, self.read(batch), batch)
 
-    def read(self, batch: Batch) -> Float[Tensor, "restart batch out"]:
+    def read(self, batch: TensorBatch) -> Float[Tensor, "restart batch out"]:
         """The controller's output and what the heads read, after each question's last word."""
         d = self.config.dimension
         words, lengths = word_sequence(self._punctuated(batch))
@@ -169,7 +170,7 @@ class DifferentiableNeuralComputer(StackedNetwork):
             h = dropout(h, self.config.bypass_dropout, self.noise)
         return torch.cat((h, reads), dim=2)
 
-    def _punctuated(self, batch: Batch) -> Batch:
+    def _punctuated(self, batch: TensorBatch) -> TensorBatch:
         """Every sentence with a full stop after it, every question with its mark and with the sign to answer."""
         full_stop, question_mark, answer_now = self._marks
         told, asked = (_ended(batch.words.long(), mark) for mark in (full_stop, question_mark))

@@ -16,10 +16,10 @@ from jaxtyping import Float, Int
 from torch import Tensor
 from torch.nn import functional
 
-from query_reduction.data.batch import Batch
 from query_reduction.data.vocabulary import Vocabulary
-from query_reduction.networks.contributions import left_at_end
-from query_reduction.networks.heads import HeadConfig, build_head
+from query_reduction.inference.heads import HeadConfig
+from query_reduction.networks.heads import build_head
+from query_reduction.networks.layers import left_at_end
 from query_reduction.networks.protocol import (
     BatchTrace,
     LayerTrace,
@@ -31,6 +31,7 @@ from query_reduction.networks.protocol import (
     zeros,
 )
 from query_reduction.networks.registry import register
+from query_reduction.networks.tensors import TensorBatch
 from query_reduction.settings import Between, check
 
 __all__ = ["RECIPE", "EntNetConfig", "EntityNetwork"]
@@ -104,19 +105,19 @@ class EntityNetwork(StackedNetwork):
             self.declare("slope", (1,), ones, decay_uses=0)
         self.head = build_head(head, vocabulary, self, d, start)
 
-    def scores(self, batch: Batch) -> Float[Tensor, "restart batch answer"]:
+    def scores(self, batch: TensorBatch) -> Float[Tensor, "restart batch answer"]:
         """The score of every answer."""
         return self.head.scores(self, self.read(batch), batch)
 
-    def losses(self, batch: Batch) -> Float[Tensor, "restart batch"]:
+    def losses(self, batch: TensorBatch) -> Float[Tensor, "restart batch"]:
         """The cross-entropy of every correct answer."""
         return self.head.losses(self, self.read(batch), batch)
 
-    def read(self, batch: Batch) -> Float[Tensor, "restart batch dim"]:
+    def read(self, batch: TensorBatch) -> Float[Tensor, "restart batch dim"]:
         """The vector the answer is read from."""
         return self._answer(self._question(batch), self._memories(batch))[0]
 
-    def trace(self, batch: Batch) -> BatchTrace:
+    def trace(self, batch: TensorBatch) -> BatchTrace:
         """The gates of all slots at every sentence, and how much of what the question found came from each sentence."""
         recorded: list[tuple[Tensor, Tensor]] = []
         vector, p = self._answer(self._question(batch), self._memories(batch, recorded))
@@ -136,11 +137,11 @@ class EntityNetwork(StackedNetwork):
         vectors = self.embedding[:, words.long()] * (words > 0).unsqueeze(2)
         return torch.einsum("rswd,rwd->rsd", vectors, mask[:, positions])
 
-    def _question(self, batch: Batch) -> Float[Tensor, "restart batch dim"]:
+    def _question(self, batch: TensorBatch) -> Float[Tensor, "restart batch dim"]:
         return self._encode(batch.words[batch.questions.long()], self.question_mask)
 
     def _memories(
-        self, batch: Batch, recorded: list[tuple[Tensor, Tensor]] | None = None
+        self, batch: TensorBatch, recorded: list[tuple[Tensor, Tensor]] | None = None
     ) -> Float[Tensor, "restart batch slot dim"]:
         """The slots after each story's last sentence; each step's gates and shares of new content may be recorded."""
         # Longest stories first: those not yet finished are then at the front, and only they are computed.

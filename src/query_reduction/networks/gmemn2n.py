@@ -14,7 +14,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from query_reduction.data.vocabulary import Vocabulary
-from query_reduction.networks.heads import HeadConfig
+from query_reduction.inference.heads import HeadConfig
 from query_reduction.networks.memn2n import RECIPE, MemN2NConfig, MemoryNetwork
 from query_reduction.networks.protocol import Seeds, normal
 from query_reduction.networks.registry import register

@@ -12,7 +12,19 @@ from torch.nn import functional
 
 from query_reduction.networks.protocol import Seeds, StackedModule, Start, ones, uniform, zeros
 
-__all__ = ["GRU", "LayerNorm", "Linear", "at_end", "dropout", "glorot", "gru_states", "look_up", "present", "wordless"]
+__all__ = [
+    "GRU",
+    "LayerNorm",
+    "Linear",
+    "at_end",
+    "dropout",
+    "glorot",
+    "gru_states",
+    "left_at_end",
+    "look_up",
+    "present",
+    "wordless",
+]
 
 
 def glorot(inputs: int, outputs: int) -> Start:
@@ -130,6 +142,12 @@ def at_end(
         return states.new_zeros(*states.shape[:2], states.shape[3])
     last = (lengths.long() - 1).clamp(min=0).view(1, -1, 1, 1)
     return torch.take_along_dim(states, last, dim=2).squeeze(2) * (lengths > 0).unsqueeze(1)
+
+
+def left_at_end(gates: Float[Tensor, "restart batch time gate"]) -> Float[Tensor, "restart batch time gate"]:
+    """z_t Π_{s>t}(1 - z_s): how much of each sentence's input remains at the end; gates are 0 past a story's end."""
+    kept = (1 - gates).flip(2).cumprod(2).flip(2)
+    return gates * torch.cat((kept[:, :, 1:], torch.ones_like(kept[:, :, :1])), dim=2)
 
 
 def look_up(

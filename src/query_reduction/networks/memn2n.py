@@ -19,12 +19,13 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from query_reduction.data.batch import Batch
 from query_reduction.data.vocabulary import Vocabulary
+from query_reduction.inference.heads import HeadConfig
 from query_reduction.networks.encoder import bags_of_words
-from query_reduction.networks.heads import AnswerHead, Head, HeadConfig, build_head
+from query_reduction.networks.heads import AnswerHead, Head, build_head
 from query_reduction.networks.protocol import BatchTrace, LayerTrace, Seeds, StackedNetwork, normal, without_meaning
 from query_reduction.networks.registry import register
+from query_reduction.networks.tensors import TensorBatch
 from query_reduction.settings import Between, check
 
 __all__ = ["RECIPE", "MemN2NConfig", "MemoryNetwork", "position_factors", "time_with_blanks"]
@@ -113,28 +114,28 @@ class MemoryNetwork(StackedNetwork):
         if self._answer_rows is None:
             self.head = build_head(head, vocabulary, self, config.dimension, start)
         else:
-            self.head = AnswerHead(len(vocabulary.answers))
+            self.head = AnswerHead()
 
     def begin_epoch(self, epoch: int) -> None:
         """The linear start ends after ``linear_epochs``."""
         self._linear = epoch < self.config.linear_epochs
 
-    def scores(self, batch: Batch) -> Float[Tensor, "restart batch answer"]:
+    def scores(self, batch: TensorBatch) -> Float[Tensor, "restart batch answer"]:
         """The score of every answer."""
         return self.head.scores(self._answer_weights(), self.read(batch), batch)
 
-    def losses(self, batch: Batch) -> Float[Tensor, "restart batch"]:
+    def losses(self, batch: TensorBatch) -> Float[Tensor, "restart batch"]:
         """The cross-entropy of every correct answer."""
         return self.head.losses(self._answer_weights(), self.read(batch), batch)
 
-    def trace(self, batch: Batch) -> BatchTrace:
+    def trace(self, batch: TensorBatch) -> BatchTrace:
         """The attention of each hop."""
         attention: list[Tensor] = []
         query = self.read(batch, attention)
         layers = tuple(LayerTrace({"attention": hop.unsqueeze(3)}, hop) for hop in attention)
         return BatchTrace(layers, self.head.scores(self._answer_weights(), query, batch))
 
-    def read(self, batch: Batch, recorded: list[Tensor] | None = None) -> Float[Tensor, "restart batch dim"]:
+    def read(self, batch: TensorBatch, recorded: list[Tensor] | None = None) -> Float[Tensor, "restart batch dim"]:
         """The query after the last hop; the attention of each hop is appended to ``recorded``."""
         # Unbound once: indexing each part separately would allocate a gradient the size of the whole.
         sentences, moments = self.encode(batch.words).unbind(1), self._moments().unbind(1)

@@ -15,12 +15,13 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional
 
-from query_reduction.data.batch import Batch
 from query_reduction.data.vocabulary import NO_WORD, Vocabulary
-from query_reduction.networks.heads import HeadConfig, build_head
+from query_reduction.inference.heads import HeadConfig
+from query_reduction.networks.heads import build_head
 from query_reduction.networks.layers import GRU, Linear, at_end, look_up, present, wordless
 from query_reduction.networks.protocol import BatchTrace, LayerTrace, Seeds, StackedNetwork, normal
 from query_reduction.networks.registry import register
+from query_reduction.networks.tensors import TensorBatch
 from query_reduction.settings import Between, check
 
 __all__ = ["RECIPE", "NeuralReasoner", "NeuralReasonerConfig"]
@@ -99,23 +100,23 @@ class NeuralReasoner(StackedNetwork):
             self.decoder = GRU(seeds, d, d)
             self.teller = Linear(seeds, d, vocabulary.size)
 
-    def scores(self, batch: Batch) -> Float[Tensor, "restart batch answer"]:
+    def scores(self, batch: TensorBatch) -> Float[Tensor, "restart batch answer"]:
         """The score of every answer."""
         return self.head.scores(self, self.read(self._encode(batch), batch), batch)
 
-    def losses(self, batch: Batch) -> Float[Tensor, "restart batch"]:
+    def losses(self, batch: TensorBatch) -> Float[Tensor, "restart batch"]:
         """(1 - α) times the cross-entropy of every correct answer, plus α times that of the reconstructed words."""
         table = self._encode(batch)
         losses = self.head.losses(self, self.read(table, batch), batch)
         share = self.config.retelling
         return (1 - share) * losses + share * self._retelling(table, batch) if share else losses
 
-    def _encode(self, batch: Batch) -> Float[Tensor, "restart sentence dim"]:
+    def _encode(self, batch: TensorBatch) -> Float[Tensor, "restart sentence dim"]:
         """The last state of a GRU over the words of every distinct sentence or question."""
         return at_end(self.encoder(look_up(self.embedding, batch.words)), (batch.words > 0).sum(1))
 
     def read(
-        self, table: Float[Tensor, "restart sentence dim"], batch: Batch, recorded: list[Tensor] | None = None
+        self, table: Float[Tensor, "restart sentence dim"], batch: TensorBatch, recorded: list[Tensor] | None = None
     ) -> Float[Tensor, "restart batch dim"]:
         """The question after the last layer; each fact's share of it, layer by layer, is appended to ``recorded``."""
         facts = look_up(table, batch.stories)
@@ -144,7 +145,9 @@ class NeuralReasoner(StackedNetwork):
         chosen = functional.one_hot(largest.indices, questions.shape[2]).to(questions.dtype).mean(2)
         return largest.values * some, chosen * some
 
-    def _retelling(self, table: Float[Tensor, "restart sentence dim"], batch: Batch) -> Float[Tensor, "restart batch"]:
+    def _retelling(
+        self, table: Float[Tensor, "restart sentence dim"], batch: TensorBatch
+    ) -> Float[Tensor, "restart batch"]:
         """Cross-entropy of the words of question and facts given their vectors, averaged over the sentences."""
         words = batch.words.long()
         # The decoder sees the words before the one it must predict; after the last one it predicts the end.
@@ -159,7 +162,7 @@ class NeuralReasoner(StackedNetwork):
         told = (by_sentence[:, batch.stories.long()] * inside).sum(2) + by_sentence[:, batch.questions.long()]
         return told / (batch.lengths + 1)
 
-    def trace(self, batch: Batch) -> BatchTrace:
+    def trace(self, batch: TensorBatch) -> BatchTrace:
         """From which facts the pooling took the question, layer by layer."""
         recorded: list[Tensor] = []
         scores = self.head.scores(self, self.read(self._encode(batch), batch, recorded), batch)

@@ -17,14 +17,14 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from query_reduction.data.batch import Batch
 from query_reduction.errors import InputError
+from query_reduction.inference.network import Floats
+from query_reduction.networks.tensors import TensorBatch
 
 __all__ = [
     "BatchTrace",
     "LayerTrace",
     "NoValues",
-    "QueryWords",
     "Seeds",
     "StackedModule",
     "StackedNetwork",
@@ -136,22 +136,6 @@ class LayerTrace:
     """Values from 0 to 1 by name: ``update``, ``reset_forward``, ``attention`` …; one per sentence, or one per unit."""
     weights: Float[Tensor, "restart batch time"]
     """How much of the answer was read from each sentence: at least 0, summing to at most 1."""
-    candidate: Float[Tensor, "restart batch time dim"] | None = None
-    """What the query would become."""
-    reduced: Float[Tensor, "restart batch time dim"] | None = None
-    """What the query became."""
-
-
-@dataclass(frozen=True, slots=True)
-class QueryWords:
-    """Queries in words, for one question: by layer below the last, then by sentence."""
-
-    question: str
-    queries: tuple[tuple[str, ...], ...]
-    so_far: tuple[tuple[str, ...], ...]
-    queries_trust: tuple[tuple[float, ...], ...]
-    """The probability of the least certain word of each, from 0 to 1."""
-    so_far_trust: tuple[tuple[float, ...], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,10 +144,6 @@ class BatchTrace:
 
     layers: tuple[LayerTrace, ...]
     scores: Float[Tensor, "restart batch answer"]
-    so_far: Float[Tensor, "restart batch time answer"] | None = None
-    """Scores from the state at each sentence, where the network has one."""
-    in_words: Callable[[], QueryWords] | None = None
-    """The queries of the batch's first question in words, where the network can decode them."""
 
 
 class StackedNetwork(StackedModule, ABC):
@@ -183,15 +163,18 @@ class StackedNetwork(StackedModule, ABC):
         return next(self.parameters()).shape[0]
 
     @abstractmethod
-    def losses(self, batch: Batch) -> Float[Tensor, "restart batch"]:
+    def losses(self, batch: TensorBatch) -> Float[Tensor, "restart batch"]:
         """The loss of every question for every restart."""
 
     @abstractmethod
-    def scores(self, batch: Batch) -> Float[Tensor, "restart batch answer"]:
+    def scores(self, batch: TensorBatch) -> Float[Tensor, "restart batch answer"]:
         """The score of every answer; their softmax gives the probabilities."""
 
-    def trace(self, batch: Batch) -> BatchTrace | None:
-        """How the batch was read; None if the network has nothing to show."""
+    def trace(self, batch: TensorBatch) -> BatchTrace | None:
+        """How the batch was read; None if the network has nothing to show.
+
+        Query-Reduction Networks show their reading in use, without PyTorch: ``inference.reader``.
+        """
         return None
 
     def begin_epoch(self, epoch: int) -> None:
@@ -203,7 +186,7 @@ class StackedNetwork(StackedModule, ABC):
 
 @torch.no_grad()
 def take_weights(
-    network: StackedNetwork, weights: Mapping[str, Tensor], grown: Collection[tuple[int, int]] = ()
+    network: StackedNetwork, weights: Mapping[str, Floats], grown: Collection[tuple[int, int]] = ()
 ) -> None:
     """Let every restart of a network begin with the weights of a trained one of the same kind, a stack of one.
 
@@ -211,7 +194,7 @@ def take_weights(
     have keep their initial values: they come after the others.
     """
     for name, parameter in network.named_parameters():
-        trained = weights[name]
+        trained = torch.from_numpy(weights[name])
         for before, now in zip(trained.shape[1:], parameter.shape[1:], strict=True):
             if before != now and (before, now) not in grown:
                 raise InputError(

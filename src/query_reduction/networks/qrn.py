@@ -2,30 +2,26 @@
 
 Several restarts train as one: every parameter has a leading ``restart`` dimension (see ``protocol``). Equation numbers
 are those of Seo et al., "Query-Reduction Networks for Question Answering", ICLR 2017. ``native.reader`` computes
-``encode`` and ``read`` in one pass of native code; the code here is the reference it must match.
+``encode`` and ``read`` in one pass of native code, and ``inference.reader`` on arrays, for models in use; the code here
+is the reference that both must match.
 """
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
-from typing import Annotated, Literal
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from query_reduction.data.batch import Batch
 from query_reduction.data.vocabulary import Vocabulary
+from query_reduction.inference.heads import HeadConfig
+from query_reduction.inference.variants import QRNConfig, parse_variant, shape_of, variant_name
 from query_reduction.native import reader as native_reader
-from query_reduction.native.shape import Shape
 from query_reduction.networks import decoder
-from query_reduction.networks.contributions import LayerGates, read_weights
 from query_reduction.networks.encoder import encode_sentences
-from query_reduction.networks.heads import HeadConfig, build_head
+from query_reduction.networks.heads import build_head
 from query_reduction.networks.protocol import (
-    BatchTrace,
-    LayerTrace,
     Seeds,
     StackedNetwork,
     Start,
@@ -34,81 +30,25 @@ from query_reduction.networks.protocol import (
     without_meaning,
     zeros,
 )
-from query_reduction.networks.registry import register
+from query_reduction.networks.tensors import TensorBatch
 from query_reduction.scan import scan
-from query_reduction.settings import Between, check
 
-__all__ = ["QRNConfig", "QueryReductionNetwork", "parse_variant", "variant_name"]
-
-_DIMENSION = 50
-"""The dimension of a network whose name does not give one."""
+__all__ = ["LayerGates", "QRNConfig", "QueryReductionNetwork", "parse_variant", "variant_name"]
 
 
 @dataclass(frozen=True, slots=True)
-class QRNConfig:
-    """The Query-Reduction Network."""
+class LayerGates:
+    """What one layer of a stack did at every sentence."""
 
-    layers: Annotated[int, Between(1, 64)] = 2
-    """Number of stacked layers K."""
-    dimension: Annotated[int, Between(1, 4096)] = _DIMENSION
-    """Size d of sentence and query vectors."""
-    reset_gate: bool = True
-    """Reset gates in all layers but the last (equation 5)."""
-    vector_gates: bool = False
-    """One gate per unit instead of one per sentence."""
-    tied: bool = True
-    """Share the weights of all layers, as the paper does."""
-    forget_bias: Annotated[float, Between(-100, 100)] = 2.5
-    """Subtracted inside the update gate, so that it starts mostly closed."""
-    gate_stretch: Annotated[float, Between(1, 10)] = 1.0
-    """Stretch the range of update gates by this factor and clip it to 0 to 1, so that gates can be exactly shut: a gate
-    that is merely small lets a little in, sentence by sentence, and a long story drowns what was read; 1 = as in the
-    paper."""
-    plain_epochs: Annotated[int, Between(0, 1_000_000)] = 0
-    """Train with gates as in the paper for this many epochs: a gate that is exactly shut has no gradient."""
-    stretch_epochs: Annotated[int, Between(0, 1_000_000)] = 0
-    """After these, stretch gates a little more in each of so many epochs."""
-    init: Literal["original", "paper", "open", "following"] = "original"
-    """Initial weights: original = embeddings and gates uniform with standard deviation 1; paper = embeddings
-    normal with standard deviation 1/sqrt(d), unit weights by Glorot and Bengio; open = as original, but embeddings
-    with 0.5, gates with 1/sqrt(d) and the query's weights in a candidate with 2/sqrt(d), so that gates do not start
-    shut or wide open and the question is not lost on its way through many layers; following = gates open where a
-    sentence shares rare words with the query, and candidates are the sentence itself, so that the network starts by
-    following shared words from sentence to sentence."""
-    position_length: Literal["task", "sentence"] = "task"
-    """The J of the position encoder: the longest sentence of the task (original) or the sentence's own length."""
-    decode_questions: bool = False
-    """Also learn to decode a question from its vector, so that reduced queries can be put into words (stories)."""
-
-    def __post_init__(self) -> None:
-        check(self)
+    update: Float[Tensor, "restart batch time gate"]
+    reset_forward: Float[Tensor, "restart batch time gate"] | None
+    reset_backward: Float[Tensor, "restart batch time gate"] | None
+    candidate: Float[Tensor, "restart batch time dim"]
+    """What the query would become."""
+    reduced: Float[Tensor, "restart batch time dim"]
+    """What the query became: the input to the next layer."""
 
 
-_VARIANT = re.compile(r"(?P<layers>[1-9]\d?)(?P<reset>r?)(?P<vector>v?)(?:(?:d|(?<=[rv]))(?P<dimension>[1-9]\d{0,3}))?")
-
-
-def parse_variant(name: str) -> QRNConfig | None:
-    """The network the paper calls ``2r``, ``6r200``, ``2rv`` …: layers, r(eset), v(ector gates), dimension."""
-    match = _VARIANT.fullmatch(name)
-    if match is None:
-        return None
-    return QRNConfig(
-        layers=int(match["layers"]),
-        reset_gate=bool(match["reset"]),
-        vector_gates=bool(match["vector"]),
-        dimension=int(match["dimension"] or _DIMENSION),
-    )
-
-
-def variant_name(config: QRNConfig) -> str:
-    """The paper's name of a network; the inverse of ``parse_variant``."""
-    letters = "r" * config.reset_gate + "v" * config.vector_gates
-    # A d keeps the dimension apart from the number of layers where no other letter does.
-    dimension = "" if config.dimension == _DIMENSION else f"{'' if letters else 'd'}{config.dimension}"
-    return f"{config.layers}{letters}{dimension}"
-
-
-@register("qrn", QRNConfig, "the Query-Reduction Network of the paper", parse=parse_variant, show=variant_name)
 class QueryReductionNetwork(StackedNetwork):
     """A stack of Query-Reduction Networks."""
 
@@ -152,7 +92,7 @@ class QueryReductionNetwork(StackedNetwork):
         if config.decode_questions:
             decoder.declare(self, vocabulary, d)
         self._stretch_in_training = config.gate_stretch
-        self._shape = Shape(layers, d, tied, config.reset_gate, config.vector_gates, config.forget_bias)
+        self._shape = shape_of(config)
 
     def use_native(self, wanted: bool) -> None:
         """See ``StackedNetwork``."""
@@ -170,13 +110,13 @@ class QueryReductionNetwork(StackedNetwork):
         """How far update gates are stretched now."""
         return self._stretch_in_training if self.training else self.config.gate_stretch
 
-    def scores(self, batch: Batch) -> Float[Tensor, "restart batch answer"]:
+    def scores(self, batch: TensorBatch) -> Float[Tensor, "restart batch answer"]:
         """The score of every answer."""
         table = self.encode(batch.words)
         reduced = self.read(table, table[:, batch.questions.long()], batch.stories, batch.lengths)
         return self.head.scores(self, reduced, batch)
 
-    def losses(self, batch: Batch) -> Float[Tensor, "restart batch"]:
+    def losses(self, batch: TensorBatch) -> Float[Tensor, "restart batch"]:
         """Cross-entropy of every correct answer, and of the question itself if it is decoded."""
         table = self.encode(batch.words)
         query = table[:, batch.questions.long()]
@@ -258,25 +198,6 @@ class QueryReductionNetwork(StackedNetwork):
         stack, batch = v.shape[:2]
         h = scan(z.flatten(0, 1), v.flatten(0, 1), lengths.repeat(stack), reverse=reverse, backend=self.scan_backend)
         return h.view(stack, batch, *h.shape[1:])
-
-    def trace(self, batch: Batch) -> BatchTrace:
-        """Gates, candidates, reduced queries, and how much of the answer was read from each sentence."""
-        recorded: list[LayerGates] = []
-        table = self.encode(batch.words)
-        query = table[:, batch.questions.long()]
-        reduced = self.read(table, query, batch.stories, batch.lengths, recorded)
-        layers = tuple(
-            LayerTrace(layer.named(), weights, layer.candidate, layer.reduced)
-            for layer, weights in zip(recorded, read_weights(recorded, batch.lengths), strict=True)
-        )
-        so_far = None
-        if recorded:
-            states = recorded[-1].reduced
-            so_far = self.head.scores(self, states.flatten(1, 2), None).unflatten(1, states.shape[1:3])
-        in_words = None
-        if self.config.decode_questions:
-            in_words = decoder.InWords(self, self.vocabulary, query, tuple(recorded), batch.lengths)
-        return BatchTrace(layers, self.head.scores(self, reduced, batch), so_far, in_words)
 
 
 def _original(d: int, gate: int) -> dict[str, Start]:

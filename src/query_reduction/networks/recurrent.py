@@ -11,11 +11,12 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from query_reduction.data.batch import Batch
 from query_reduction.data.vocabulary import Vocabulary
+from query_reduction.inference.heads import HeadConfig
 from query_reduction.networks.encoder import encode_sentences
-from query_reduction.networks.heads import HeadConfig, build_head
+from query_reduction.networks.heads import build_head
 from query_reduction.networks.protocol import Seeds, StackedNetwork, normal
+from query_reduction.networks.tensors import TensorBatch
 from query_reduction.settings import Between, check
 
 __all__ = ["RECIPE", "RecurrentConfig", "RecurrentReader", "word_sequence"]
@@ -77,15 +78,15 @@ class RecurrentReader(StackedNetwork):
     ) -> Float[Tensor, "restart batch time dim"]:
         """The states of one layer after each step."""
 
-    def scores(self, batch: Batch) -> Float[Tensor, "restart batch answer"]:
+    def scores(self, batch: TensorBatch) -> Float[Tensor, "restart batch answer"]:
         """The score of every answer."""
         return self.head.scores(self, self.read(batch), batch)
 
-    def losses(self, batch: Batch) -> Float[Tensor, "restart batch"]:
+    def losses(self, batch: TensorBatch) -> Float[Tensor, "restart batch"]:
         """The cross-entropy of every correct answer."""
         return self.head.losses(self, self.read(batch), batch)
 
-    def read(self, batch: Batch) -> Float[Tensor, "restart batch dim"]:
+    def read(self, batch: TensorBatch) -> Float[Tensor, "restart batch dim"]:
         """The state of the last layer after each question's last step; zero if there is none."""
         states, lengths = self._inputs(batch)
         if states.shape[2] == 0:
@@ -96,7 +97,7 @@ class RecurrentReader(StackedNetwork):
         # An empty story leaves the state it begins with: zero.
         return states.gather(2, last).squeeze(2) * (lengths > 0).unsqueeze(1)
 
-    def _inputs(self, batch: Batch) -> tuple[Float[Tensor, "restart batch time dim"], Int[Tensor, "batch"]]:
+    def _inputs(self, batch: TensorBatch) -> tuple[Float[Tensor, "restart batch time dim"], Int[Tensor, "batch"]]:
         if self.config.reads == "words":
             words, lengths = word_sequence(batch)
             return self.embedding[:, words], lengths
@@ -105,7 +106,7 @@ class RecurrentReader(StackedNetwork):
         return table[:, batch.stories.long()] + question.unsqueeze(2), batch.lengths.long()
 
 
-def word_sequence(batch: Batch) -> tuple[Int[Tensor, "batch time"], Int[Tensor, "batch"]]:
+def word_sequence(batch: TensorBatch) -> tuple[Int[Tensor, "batch time"], Int[Tensor, "batch"]]:
     """The words of each story and then of its question, moved to the front of their row; and the number of words."""
     words = batch.words.long()
     told = words[batch.stories.long()]

@@ -5,7 +5,8 @@ A network is one file of this package. It registers its class under a name, with
     @register("gru", GRUConfig, "a gated recurrent unit over the sentences", recipe=RECIPE)
     class GRUNetwork(StackedNetwork): ...
 
-Nothing else in the project lists networks.
+Nothing else in the project lists networks. The Query-Reduction Network is listed here, because its file needs PyTorch
+and its models do not.
 """
 
 from __future__ import annotations
@@ -15,16 +16,19 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cache
 from importlib import import_module
-from typing import Any, TypeVar
-
-from torch import Tensor
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from query_reduction import networks
 from query_reduction.data.vocabulary import Vocabulary
-from query_reduction.errors import InputError
-from query_reduction.networks.heads import HeadConfig
-from query_reduction.networks.protocol import NoValues, Seeds, StackedNetwork
+from query_reduction.errors import InputError, needs
+from query_reduction.inference.heads import HeadConfig
+from query_reduction.inference.network import Floats, Network
+from query_reduction.inference.reader import QueryReduction
+from query_reduction.inference.variants import QRNConfig, parse_variant, variant_name
 from query_reduction.settings import from_json
+
+if TYPE_CHECKING:
+    from query_reduction.networks.protocol import Seeds, StackedNetwork
 
 __all__ = [
     "NetworkKind",
@@ -34,14 +38,12 @@ __all__ = [
     "kind_of",
     "kinds",
     "name_of",
+    "open_network",
     "register",
     "resolve",
-    "restore_network",
 ]
 
-Network = TypeVar("Network", bound=type[StackedNetwork])
-
-_KINDS: dict[str, NetworkKind] = {}
+Stack = TypeVar("Stack", bound="type[StackedNetwork]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +56,8 @@ class NetworkKind:
     build: Callable[[Any, Vocabulary, HeadConfig, Seeds], StackedNetwork]
     about: str
     """A one-line description."""
+    architecture: str
+    """The name of its class."""
     parse: Callable[[str], Any] | None = None
     """Settings from a short name such as ``2r``; None if the name is not one of this network's."""
     show: Callable[[Any], str] | None = None
@@ -61,6 +65,25 @@ class NetworkKind:
     recipe: Mapping[str, Any] = field(default_factory=dict)
     """How its authors trained it and read the data: changes to ``Recipe`` and to the task's settings, by name;
     if empty, both stay as in the recipe ``original``."""
+
+
+def _build_query_reduction(config: Any, vocabulary: Vocabulary, head: HeadConfig, seeds: Seeds) -> StackedNetwork:
+    from query_reduction.networks.qrn import QueryReductionNetwork
+
+    return QueryReductionNetwork(config, vocabulary, head, seeds)
+
+
+_KINDS = {
+    "qrn": NetworkKind(
+        "qrn",
+        QRNConfig,
+        _build_query_reduction,
+        "the Query-Reduction Network of the paper",
+        "QueryReductionNetwork",
+        parse_variant,
+        variant_name,
+    )
+}
 
 
 def register(
@@ -71,14 +94,14 @@ def register(
     parse: Callable[[str], Any] | None = None,
     show: Callable[[Any], str] | None = None,
     recipe: Mapping[str, Any] | None = None,
-) -> Callable[[Network], Network]:
+) -> Callable[[Stack], Stack]:
     """Register a class as the network of this name; it is built from settings, vocabulary, head and seeds."""
 
-    def add(network: Network) -> Network:
+    def add(network: Stack) -> Stack:
         known = _KINDS.get(name)
         if known is not None and known.build is not network:
             raise ValueError(f"a network {name!r} is already registered")
-        _KINDS[name] = NetworkKind(name, config, network, about, parse, show, recipe or {})
+        _KINDS[name] = NetworkKind(name, config, network, about, network.__name__, parse, show, recipe or {})
         return network
 
     return add
@@ -87,8 +110,9 @@ def register(
 @cache
 def _load_all() -> None:
     """Import every file of this package once, so that each network registers itself."""
-    for module in pkgutil.iter_modules(networks.__path__):
-        import_module(f"{networks.__name__}.{module.name}")
+    with needs("train", "every network but the Query-Reduction Network"):
+        for module in pkgutil.iter_modules(networks.__path__):
+            import_module(f"{networks.__name__}.{module.name}")
 
 
 def kinds() -> dict[str, NetworkKind]:
@@ -115,7 +139,8 @@ def resolve(name: str) -> Any:
 
 def kind_of(config: Any) -> NetworkKind:
     """The network these settings belong to."""
-    for kind in kinds().values():
+    # Settings that exist belong to a file that is loaded.
+    for kind in _KINDS.values():
         if type(config) is kind.config:
             return kind
     raise TypeError(f"{type(config).__name__} is not the settings of a registered network")
@@ -128,22 +153,20 @@ def name_of(config: Any) -> str:
 
 
 def build_network(config: Any, vocabulary: Vocabulary, head: HeadConfig, seeds: Seeds | None = None) -> StackedNetwork:
-    """A stack of networks with fresh weights."""
+    """A stack of networks with fresh weights, to be trained."""
+    with needs("train", "training"):
+        from query_reduction.networks.protocol import Seeds
     return kind_of(config).build(config, vocabulary, head, seeds or Seeds())
 
 
-def restore_network(
-    config: Any, vocabulary: Vocabulary, head: HeadConfig, weights: Mapping[str, Tensor]
-) -> StackedNetwork:
-    """A stack of one with these weights, whose names and shapes are compared before anything is allocated."""
-    network = kind_of(config).build(config, vocabulary, head, NoValues())
-    wanted = {name: tuple(parameter.shape) for name, parameter in network.named_parameters()}
-    for name in sorted(wanted.keys() | weights.keys()):
-        found = tuple(weights[name].shape) if name in weights else None
-        if found != wanted.get(name):
-            raise InputError(f"weight {name} is {found or 'missing'} but the settings require {wanted.get(name)}")
-    network.load_state_dict(dict(weights), assign=True)
-    return network.eval()
+def open_network(config: Any, vocabulary: Vocabulary, head: HeadConfig, weights: Mapping[str, Floats]) -> Network:
+    """A trained network to be used. Names and shapes of the weights are compared before anything is allocated."""
+    if isinstance(config, QRNConfig):
+        return QueryReduction(config, vocabulary, head, weights)
+    # Its settings come from its own file, which has loaded PyTorch.
+    from query_reduction.networks.trained import Trained, restore_network
+
+    return Trained(restore_network(config, vocabulary, head, weights))
 
 
 def config_to_json(config: Any) -> dict[str, Any]:
@@ -153,8 +176,8 @@ def config_to_json(config: Any) -> dict[str, Any]:
 
 def config_from_json(values: Any) -> Any:
     """What ``config_to_json`` gave, every value checked."""
-    if not isinstance(values, Mapping) or values.get("network") not in kinds():
-        found = values.get("network") if isinstance(values, Mapping) else values
-        raise InputError(f"no network {str(found)[:40]!r}; choose from {', '.join(kinds())}")
+    name = values.get("network") if isinstance(values, Mapping) else values
+    if not isinstance(values, Mapping) or (name not in _KINDS and name not in kinds()):
+        raise InputError(f"no network {str(name)[:40]!r}; choose from {', '.join(kinds())}")
     settings = {name: value for name, value in values.items() if name != "network"}
-    return from_json(kinds()[values["network"]].config, settings)
+    return from_json(_KINDS[values["network"]].config, settings)

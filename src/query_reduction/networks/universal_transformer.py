@@ -15,13 +15,14 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from query_reduction.data.batch import Batch
 from query_reduction.data.vocabulary import Vocabulary
 from query_reduction.errors import InputError
-from query_reduction.networks.heads import HeadConfig, build_head
+from query_reduction.inference.heads import HeadConfig
+from query_reduction.networks.heads import build_head
 from query_reduction.networks.layers import LayerNorm, Linear, dropout, look_up, present, wordless
 from query_reduction.networks.protocol import BatchTrace, LayerTrace, Seeds, StackedNetwork, normal, ones
 from query_reduction.networks.registry import register
+from query_reduction.networks.tensors import TensorBatch
 from query_reduction.settings import Between, check
 
 __all__ = ["RECIPE", "UTConfig", "UniversalTransformer"]
@@ -111,18 +112,18 @@ class UniversalTransformer(StackedNetwork):
             self.declare("halting_bias", (1,), ones, decay_uses=0)
         self.head = build_head(head, vocabulary, self, d)
 
-    def scores(self, batch: Batch) -> Float[Tensor, "restart batch answer"]:
+    def scores(self, batch: TensorBatch) -> Float[Tensor, "restart batch answer"]:
         """The score of every answer."""
         return self.head.scores(self, self.read(batch)[0], batch)
 
-    def losses(self, batch: Batch) -> Float[Tensor, "restart batch"]:
+    def losses(self, batch: TensorBatch) -> Float[Tensor, "restart batch"]:
         """Cross-entropy of every correct answer, and with halting the cost of the steps."""
         vector, pondered = self.read(batch)
         losses = self.head.losses(self, vector, batch)
         return losses if pondered is None else losses + self.config.ponder * pondered
 
     def read(
-        self, batch: Batch, recorded: list[Tensor] | None = None
+        self, batch: TensorBatch, recorded: list[Tensor] | None = None
     ) -> tuple[Float[Tensor, "restart batch dim"], Float[Tensor, "restart batch"] | None]:
         """The answer vector, and with halting the pondering cost of each question; the question's attention
         to every position is appended to ``recorded`` at each step."""
@@ -215,7 +216,7 @@ class UniversalTransformer(StackedNetwork):
     def _drop(self, x: Float[Tensor, "restart *rows dim"]) -> Float[Tensor, "restart *rows dim"]:
         return dropout(x, self.config.dropout, self.noise) if self.noisy and self.training else x
 
-    def trace(self, batch: Batch) -> BatchTrace:
+    def trace(self, batch: TensorBatch) -> BatchTrace:
         """The question's attention to each sentence at every step, averaged over the heads."""
         recorded: list[Tensor] = []
         scores = self.head.scores(self, self.read(batch, recorded)[0], batch)

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 from query_reduction.errors import InputError
-from query_reduction.worlds import TASKS
 
 __all__ = ["FOLDER", "ReadyModel", "find_model", "ready_models", "size_limit", "story_tasks"]
 
@@ -61,6 +60,8 @@ def find_model(name: str | Path) -> Path:
 
 def story_tasks(card: Mapping[str, Any]) -> list[int]:
     """The story tasks a model was tested on, by its card: those for which stories can be generated."""
+    from query_reduction.worlds import TASKS  # a whole package, and answers need none of it
+
     tested = card.get("test_errors", {}).get("answer", {})
     return [int(task) for task in tested if str(task).isdecimal() and int(task) in TASKS]
 

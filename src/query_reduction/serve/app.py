@@ -25,6 +25,7 @@ from query_reduction.serve import messages
 from query_reduction.serve.batching import Batcher, BusyError
 from query_reduction.serve.catalog import describe
 from query_reduction.serve.conversation import Partner
+from query_reduction.serve.direct import DirectPaths
 from query_reduction.serve.guard import Guard, error_body
 from query_reduction.serve.limits import Limits
 from query_reduction.tasks.reading import as_sentences, check_asked
@@ -109,7 +110,7 @@ def create_app(
     def sentences_of(asked: messages.Question) -> list[str]:
         """The story, checked here: one that cannot be read must not get into a batch with others."""
         sentences = as_sentences(asked.sentences)
-        check_asked(sentences, asked.question)
+        check_asked(sentences[:1], asked.question)
         check_size(sentences, asked.question)
         return sentences
 
@@ -185,7 +186,8 @@ def create_app(
     _add_page(app)
     _add_errors(app, bounds.retry_seconds)
     explained = ("/api/trace", "/api/story", "/api/chat")
-    return Guard(app, bounds, hosts, lambda path, client: path in explained and explanations.is_full(client))
+    direct = DirectPaths(app, {"/api/answer": answer, "/api/trace": trace})
+    return Guard(direct, bounds, hosts, lambda path, client: path in explained and explanations.is_full(client))
 
 
 def _considerate(others_wait: Callable[[], bool]) -> Callable[[Sequence[Callable[[], Any]]], list[Any]]:
@@ -263,8 +265,11 @@ def _add_errors(app: FastAPI, retry_seconds: float) -> None:
         return JSONResponse(error_body("internal", "something went wrong; the server's log says what"), 500)
 
 
+_encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
+
+
 def _bytes(value: Any) -> bytes:
-    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+    return _encode(value).encode()
 
 
 def _json(value: Any) -> Response:

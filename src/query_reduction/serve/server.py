@@ -63,7 +63,7 @@ def serve(
         timeout_graceful_shutdown=_SECONDS_TO_FINISH,
         backlog=_BACKLOG,
     )
-    # Existing objects are exempt: collecting all of PyTorch's again and again would delay requests by 0.1 s.
+    # Existing objects are exempt: collecting them again and again would delay requests.
     gc.collect()
     gc.freeze()
     shown = f"[{host}]" if ":" in host else host

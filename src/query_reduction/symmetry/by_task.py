@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 from query_reduction.data.stories import Story
 from query_reduction.errors import InputError
-from query_reduction.symmetry.discover import discover
 from query_reduction.symmetry.symmetries import Renamer, Symmetries
 from query_reduction.symmetry.unknown import KnownReading, NameReader
 
@@ -27,6 +26,8 @@ class SymmetriesByTask:
     @staticmethod
     def discovered(stories: Sequence[Story]) -> SymmetriesByTask:
         """What is found in the stories of each task."""
+        from query_reduction.symmetry.discover import discover  # much code that a model in use does not need
+
         told: dict[str, list[Story]] = defaultdict(list)
         for story in stories:
             told[story.task].append(story)

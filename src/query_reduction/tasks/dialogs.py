@@ -9,7 +9,6 @@ from functools import cached_property
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from query_reduction.data import jsonl
@@ -20,8 +19,9 @@ from query_reduction.data.slots import cut
 from query_reduction.data.stories import Story
 from query_reduction.data.vocabulary import Vocabulary
 from query_reduction.errors import InputError
-from query_reduction.networks.heads import HeadConfig
-from query_reduction.networks.protocol import StackedNetwork
+from query_reduction.inference.heads import HeadConfig
+from query_reduction.inference.network import Network
+from query_reduction.inference.softmax import best, softmax
 from query_reduction.settings import Between, check, from_json
 from query_reduction.tasks.copying import Copying
 from query_reduction.tasks.mentions import MentionLog
@@ -108,11 +108,11 @@ class DialogTask(Task):
         """See ``Task``."""
         return encode_stories(map(self.story, stories), self.vocabulary, self.options.memory)
 
-    def score(self, networks: Sequence[StackedNetwork], stories: Sequence[Story]) -> list[Scores]:
+    def score(self, networks: Sequence[Network], stories: Sequence[Story]) -> list[Scores]:
         """Wrong responses in three measures, by task; the main one is exact match."""
         return [_scores(stories, responses) for responses in self.respond(networks, stories)]
 
-    def given(self, network: StackedNetwork, stories: Sequence[Story]) -> list[Given]:
+    def given(self, network: Network, stories: Sequence[Story]) -> list[Given]:
         """See ``Task``."""
         asked = [(story.sentences[: question.after], question) for story in stories for question in story.questions]
         (responses,) = self.respond([network], stories)
@@ -121,68 +121,63 @@ class DialogTask(Task):
             for (sentences, question), response in zip(asked, responses, strict=True)
         ]
 
-    def respond(self, networks: Sequence[StackedNetwork], dialogs: Sequence[Story]) -> list[list[str]]:
+    def respond(self, networks: Sequence[Network], dialogs: Sequence[Story]) -> list[list[str]]:
         """The responses of several networks to all questions of the dialogs, each after the true history.
 
         Work that the networks share is done once.
         """
-        best, _ = self._best(networks, dialogs)
-        return self._texts(best, dialogs)
+        return self._texts(self._best(networks, dialogs)[0], dialogs)
 
-    def respond_to_all(self, network: StackedNetwork, dialogs: Sequence[Story]) -> list[Response]:
+    def respond_to_all(self, network: Network, dialogs: Sequence[Story]) -> list[Response]:
         """The same of one network, with how sure it is and the words of each turn that it does not know."""
-        best, sure = self._best([network], dialogs)
-        (texts,) = self._texts(best, dialogs)
+        found, sure = self._best([network], dialogs)
+        (texts,) = self._texts(found, dialogs)
         said = (question.text for dialog in dialogs for question in dialog.questions)
         return [
             Response(text, confidence, self.hearing.hear(turn).unknown)
             for text, confidence, turn in zip(texts, sure[0].tolist(), said, strict=True)
         ]
 
-    @torch.inference_mode()
     def _best(
-        self, networks: Sequence[StackedNetwork], dialogs: Sequence[Story]
+        self, networks: Sequence[Network], dialogs: Sequence[Story]
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """(network, question, …) the best candidates, and (network, question) the probability of the first."""
         questions = self.encode(dialogs)
-        best = np.zeros((len(networks), len(questions), min(_TRIED, len(self.vocabulary.answers))), np.int64)
-        sure = np.zeros(best.shape[:2])
+        found = np.zeros((len(networks), len(questions), min(_TRIED, len(self.vocabulary.answers))), np.int64)
+        sure = np.zeros(found.shape[:2])
         for part, batch in questions.batches(_BATCH):
             for at, network in enumerate(networks):
-                scores = network.scores(batch)[0]
-                highest = scores.topk(best.shape[2])
-                best[at, part] = highest.indices.numpy()
-                sure[at, part] = (highest.values[:, 0] - scores.logsumexp(1)).exp().numpy()
-        return best, sure
+                scores = network.scores(batch)
+                found[at, part] = best(scores, _TRIED)
+                sure[at, part] = softmax(scores).max(1)
+        return found, sure
 
-    def _texts(self, best: NDArray[np.int64], dialogs: Sequence[Story]) -> list[list[str]]:
+    def _texts(self, found: NDArray[np.int64], dialogs: Sequence[Story]) -> list[list[str]]:
         """By network, the responses in words."""
         if self.copying is None:
-            return [[self.vocabulary.answers[row[0]] for row in of_network] for of_network in best]
-        responses: list[list[str]] = [[] for _ in best]
+            return [[self.vocabulary.answers[row[0]] for row in of_network] for of_network in found]
+        responses: list[list[str]] = [[] for _ in found]
         logs = (log for dialog in dialogs for _, log in self.copying.follow(dialog))
         for number, log in enumerate(logs):
             in_words: dict[bytes, str] = {}
             for at, given in enumerate(responses):
-                row = best[at, number]
+                row = found[at, number]
                 key = row.tobytes()
                 if key not in in_words:
                     in_words[key] = self._in_words(row, log)
                 given.append(in_words[key])
         return responses
 
-    @torch.inference_mode()
-    def respond_to_last(self, network: StackedNetwork, dialog: Story) -> Response:
+    def respond_to_last(self, network: Network, dialog: Story) -> Response:
         """The response to the last question of a person's dialog."""
         story, log = self._read(self.understand(dialog))
         last = story.questions[-1]
         only_last = Story(story.sentences[: last.after], (last,))
         batch = encode_stories([only_last], self.vocabulary, self.options.memory).batch(np.array([0]))
-        scores = network.scores(batch)[0, 0]
-        best = scores.topk(min(_TRIED, len(scores))).indices.numpy()
+        scores = network.scores(batch)[0]
         return Response(
-            text=self._in_words(best, log),
-            confidence=float(torch.softmax(scores, 0)[best[0]]),
+            text=self._in_words(best(scores, _TRIED), log),
+            confidence=float(softmax(scores).max()),
             unknown_words=self.hearing.hear(dialog.questions[-1].text).unknown,
         )
 
@@ -191,9 +186,9 @@ class DialogTask(Task):
         story, log = self.copying.read(dialog) if self.copying else (dialog, None)
         return mark(story, self.options.marks), log
 
-    def _in_words(self, best: NDArray[np.int64], log: MentionLog | None) -> str:
+    def _in_words(self, numbers: NDArray[np.int64], log: MentionLog | None) -> str:
         """The best of these responses that can be given: one whose names are all known."""
-        texts: list[str] = [self.vocabulary.answers[number] for number in best.tolist()]
+        texts: list[str] = [self.vocabulary.answers[number] for number in numbers.tolist()]
         if self.copying is None or log is None:
             return texts[0]
         return next((filled for text in texts if (filled := self.copying.fill(text, log)) is not None), texts[0])

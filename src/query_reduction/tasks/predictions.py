@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-import torch
-from torch import Tensor
+import numpy as np
 
 from query_reduction.data.encoding import encode_stories
 from query_reduction.data.sentences import split_texts
 from query_reduction.data.stories import Question, Story
-from query_reduction.networks.protocol import BatchTrace, StackedNetwork
-from query_reduction.tasks.dialogs import DialogTask
+from query_reduction.inference.network import Floats, Network, TracedBatch
+from query_reduction.inference.softmax import best
 from query_reduction.tasks.stories import Answer, StoryTask
+
+if TYPE_CHECKING:
+    from query_reduction.tasks.dialogs import DialogTask
 
 __all__ = ["AT_ONCE", "Asked", "Prediction", "in_chunks", "predict_answers", "predict_responses", "questions_of"]
 
@@ -59,14 +62,13 @@ def questions_of(stories: Iterable[Story]) -> list[Asked]:
     return [(story.sentences[: question.after], question) for story in stories for question in story.questions]
 
 
-def predict_responses(network: StackedNetwork, task: DialogTask, dialogs: Sequence[Story]) -> list[Prediction]:
+def predict_responses(network: Network, task: DialogTask, dialogs: Sequence[Story]) -> list[Prediction]:
     """The responses to all turns of some dialogs, in order, each after the turns before it as they are there."""
     responses = task.respond_to_all(network, dialogs)
     return [Prediction(found.text, found.confidence, (), unknown_words=found.unknown_words) for found in responses]
 
 
-@torch.inference_mode()
-def predict_answers(network: StackedNetwork, task: StoryTask, stories: Sequence[Story]) -> list[Prediction]:
+def predict_answers(network: Network, task: StoryTask, stories: Sequence[Story]) -> list[Prediction]:
     """The answers to all questions of some stories, in order."""
     asked = questions_of(stories)
     split = [split_texts(sentences) for sentences, _ in asked]
@@ -80,29 +82,30 @@ def predict_answers(network: StackedNetwork, task: StoryTask, stories: Sequence[
         chosen: list[int] = part.tolist()
         read = network.trace(batch)
         scores = network.scores(batch) if read is None else read.scores
-        ranked = task.ranked(scores[0], [understood[number] for number in chosen])
-        for number, best, support in zip(chosen, ranked, _supports(read, len(chosen)), strict=True):
+        ranked = task.ranked(scores, [understood[number] for number in chosen])
+        for number, answers, support in zip(chosen, ranked, _supports(read, len(chosen)), strict=True):
             each, origin = understood[number], split[number][1]
             positions = each.positions
             # Two sentences of one text are one position of the story as it was given.
             told = tuple(dict.fromkeys(origin[positions[place]] for place in support))
-            (text, confidence), *others = best
+            (text, confidence), *others = answers
             found[number] = Prediction(text, confidence, tuple(others), support=told, **each.fields())
     return [prediction for prediction in found if prediction is not None]
 
 
-def _supports(read: BatchTrace | None, questions: int) -> list[list[int]]:
+def _supports(read: TracedBatch | None, questions: int) -> list[list[int]]:
     """For each question the sentences that contributed most, as places among those that were read."""
     if read is None or not read.layers:
         return [[]] * questions
-    shares = _shares(torch.stack([layer.weights[0] for layer in read.layers]).mean(0))
-    best = shares.topk(min(_MOST_SUPPORT, shares.shape[1]))
+    shares = _shares(np.mean([layer.weights for layer in read.layers], axis=0))
+    most = best(shares, _MOST_SUPPORT)
+    values = np.take_along_axis(shares, most, axis=1)
     return [
-        [place for place, share in zip(places, values, strict=True) if share >= _LEAST_SHARE]
-        for places, values in zip(best.indices.tolist(), best.values.tolist(), strict=True)
+        [place for place, share in zip(*row, strict=True) if share >= _LEAST_SHARE]
+        for row in zip(most.tolist(), values.tolist(), strict=True)
     ]
 
 
-def _shares(contributions: Tensor) -> Tensor:
-    total = contributions.sum(1, keepdim=True)
-    return contributions / torch.where(total > 0, total, 1)
+def _shares(contributions: Floats) -> Floats:
+    total = contributions.sum(1, keepdims=True)
+    return contributions / np.where(total > 0, total, 1)

@@ -15,13 +15,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from query_reduction.data import jsonl
 from query_reduction.data.encoding import EncodedQuestions
 from query_reduction.data.stories import Question, Story
 from query_reduction.data.vocabulary import Vocabulary
 from query_reduction.errors import InputError
-from query_reduction.networks.heads import HeadConfig
-from query_reduction.networks.protocol import StackedNetwork
+from query_reduction.inference.heads import HeadConfig
+from query_reduction.inference.network import Network
 
 __all__ = ["Given", "Parts", "Scores", "Task", "hold_out_stories", "test"]
 
@@ -67,12 +66,12 @@ class Task(ABC):
         """The questions of stories or dialogs as numbers."""
 
     @abstractmethod
-    def score(self, networks: Sequence[StackedNetwork], stories: Sequence[Story]) -> list[Scores]:
-        """The scores of several networks, each a stack of one, on all questions of some stories or dialogs."""
+    def score(self, networks: Sequence[Network], stories: Sequence[Story]) -> list[Scores]:
+        """The scores of several networks on all questions of some stories or dialogs."""
 
     @abstractmethod
-    def given(self, network: StackedNetwork, stories: Sequence[Story]) -> list[Given]:
-        """The answers of one network, a stack of one, to all questions of some stories or dialogs."""
+    def given(self, network: Network, stories: Sequence[Story]) -> list[Given]:
+        """The answers of one network to all questions of some stories or dialogs."""
 
     def describe(self) -> list[str]:
         """What was learned about the task, as lines of text."""
@@ -119,6 +118,8 @@ class Parts(ABC):
 
     def checksum(self) -> str:
         """The sha256 of the content: the same stories have the same sum, whatever the file format."""
+        from query_reduction.data import jsonl  # all formats of stories come with it
+
         digest = hashlib.sha256()
         for part in (self.train, self.dev, self.test):
             for line in jsonl.format_stories(part):
@@ -133,7 +134,7 @@ class Parts(ABC):
         yield from ()
 
 
-def test(task: Task, networks: Sequence[StackedNetwork], parts: Parts) -> list[Scores | None]:
+def test(task: Task, networks: Sequence[Network], parts: Parts) -> list[Scores | None]:
     """Test several networks on all tests of some parts; None if there are none. All testing goes through here."""
     found: list[Scores | None] = [None] * len(networks)
     for suffix, stories in parts.tests():

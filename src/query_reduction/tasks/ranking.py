@@ -11,19 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-import torch
-
 from query_reduction.tasks.mentions import NAME_KIND, MentionLog
 
 __all__ = ["Choice", "Ranking", "shared_facts"]
-
-_STEPS = 400
-_BATCH = 256
-_LEARNING_RATE = 0.1
-_L2 = 1e-4
-_SURE = 0.1
-"""If the loss of every single choice is below this, there is nothing left to learn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,27 +38,10 @@ class Ranking:
         open_choices = [choice for choice in choices if len(choice.features) > 1]
         if not open_choices:
             return Ranking({}, facts)
-        number: dict[str, int] = {}
-        rows = [
-            [[number.setdefault(feature, len(number)) for feature in features] for features in choice.features]
-            for choice in open_choices
-        ]
-        weights = torch.zeros(len(number), requires_grad=True)
-        optimiser = torch.optim.Adam([weights], lr=_LEARNING_RATE)
-        order = np.random.default_rng(0)
-        sure = 0
-        for _ in range(_STEPS):
-            batch = order.permutation(len(rows))[:_BATCH]
-            optimiser.zero_grad()
-            losses = _surprise(weights, [rows[at] for at in batch], [open_choices[at].right for at in batch])
-            sure = sure + len(batch) if losses.max() < _SURE else 0
-            if sure >= len(rows):
-                break
-            loss = losses.mean() + _L2 * weights.square().sum()
-            loss.backward()
-            optimiser.step()
-        learned = weights.tolist()
-        return Ranking({feature: round(learned[at], 4) for feature, at in number.items()}, facts)
+        # PyTorch is needed to learn names, not to choose them.
+        from query_reduction.tasks.name_weights import most_probable_weights
+
+        return Ranking(most_probable_weights([(choice.features, choice.right) for choice in open_choices]), facts)
 
     def choose(self, slot: str, kind: str, log: MentionLog, chosen: Sequence[str]) -> str | None:
         """The name for a slot; None if the dialog has mentioned none of its kind."""
@@ -126,18 +99,6 @@ def shared_facts(rows: Iterable[tuple[str, str, str]]) -> frozenset[str]:
     for subject, relation, value in rows:
         subjects.setdefault(f"{relation}={value}", set()).add(subject)
     return frozenset(fact for fact, who in subjects.items() if len(who) > 1)
-
-
-def _surprise(weights: torch.Tensor, choices: list[list[list[int]]], right: list[int]) -> torch.Tensor:
-    """Cross-entropy of each choice; a name's score is the sum of its features' weights."""
-    names = [name for choice in choices for name in choice]
-    features = torch.tensor([feature for name in names for feature in name])
-    name_of_feature = torch.from_numpy(np.repeat(np.arange(len(names)), [len(name) for name in names]))
-    scores = torch.zeros(len(names)).index_add(0, name_of_feature, weights[features])
-    padded = torch.nn.utils.rnn.pad_sequence(
-        list(torch.split(scores, [len(choice) for choice in choices])), batch_first=True, padding_value=-torch.inf
-    )
-    return torch.nn.functional.cross_entropy(padded, torch.tensor(right), reduction="none")
 
 
 def _ranks(moments: Mapping[str, int]) -> dict[str, str]:

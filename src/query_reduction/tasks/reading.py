@@ -244,7 +244,7 @@ def as_sentences(story: str | Sequence[str]) -> list[str]:
 
 def check_asked(story: str | Sequence[str], question: str) -> None:
     """Raise an error if there is nothing to read or nothing is asked."""
-    if not as_sentences(story):
+    if not any(map(split_sentences, [story] if isinstance(story, str) else story)):
         raise InputError("story: it has no sentences")
     if not question.strip():
         raise InputError("question: it is empty")

@@ -7,25 +7,26 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
-from typing import Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import numpy as np
-import torch
-from jaxtyping import Float
-from torch import Tensor
 
 from query_reduction.data.encoding import EncodedQuestions, encode_stories
 from query_reduction.data.sentences import split_story
 from query_reduction.data.stories import Story
 from query_reduction.data.vocabulary import UNKNOWN_WORD, Vocabulary, case_matters, split_words
 from query_reduction.errors import InputError
-from query_reduction.networks.heads import HeadConfig
-from query_reduction.networks.protocol import StackedNetwork
+from query_reduction.inference.heads import HeadConfig
+from query_reduction.inference.network import Floats, Network
+from query_reduction.inference.softmax import best, softmax
 from query_reduction.settings import Between, check, from_json
 from query_reduction.symmetry import NameReaders, SymmetriesByTask
-from query_reduction.tasks.answers import error_by_task, evaluate, percent_wrong
+from query_reduction.tasks.answers import answered_right, error_by_task, percent_wrong
 from query_reduction.tasks.protocol import Given, Parts, Scores, Task
 from query_reduction.tasks.reading import Reader, Reading, Understood, as_sentences
+
+if TYPE_CHECKING:
+    from jaxtyping import Float
 
 __all__ = ["Answer", "StoryOptions", "StoryParts", "StoryTask"]
 
@@ -125,7 +126,7 @@ class StoryTask(Task):
             return encoded
         return encode_stories(self.as_read(told), self.vocabulary, self.options.memory)
 
-    def score(self, networks: Sequence[StackedNetwork], stories: Sequence[Story]) -> list[Scores]:
+    def score(self, networks: Sequence[Network], stories: Sequence[Story]) -> list[Scores]:
         """The share of wrong answers, over all and by task.
 
         An answer never seen in training counts as wrong, unless it is a name that could be read as a known one.
@@ -133,48 +134,48 @@ class StoryTask(Task):
         questions = self.encode(stories)
         scores = []
         for network in networks:
-            correct = evaluate(network, questions).correct[0]
+            correct = answered_right(network, questions)
             error = percent_wrong(correct)
             scores.append(Scores(error, len(questions), {"answer": error_by_task(questions, correct) or {"": error}}))
         return scores
 
-    @torch.inference_mode()
-    def answer(self, network: StackedNetwork, asked: Sequence[tuple[str | Sequence[str], str]]) -> list[Answer]:
+    def answer(self, network: Network, asked: Sequence[tuple[str | Sequence[str], str]]) -> list[Answer]:
         """Answer several questions, each about its own story, in one batch."""
         if not asked:
             return []
         understood = [self.understand(story, question) for story, question in asked]
         questions = encode_stories([each.as_story() for each in understood], self.vocabulary, self.options.memory)
-        scores = network.scores(questions.batch(np.arange(len(asked))))[0]
+        scores = network.scores(questions.batch(np.arange(len(asked))))
         ranked = self.ranked(scores, understood)
-        return [Answer.of(best, each) for best, each in zip(ranked, understood, strict=True)]
+        return [Answer.of(one, each) for one, each in zip(ranked, understood, strict=True)]
 
     def ranked(
-        self, scores: Float[Tensor, "batch answer"], understood: Sequence[Understood]
+        self, scores: Float[Floats, "batch answer"], understood: Sequence[Understood]
     ) -> list[list[tuple[str, float]]]:
         """For each question its best answers with their probabilities, in the names of its story."""
         names = self.vocabulary.answers
-        best = torch.softmax(scores, dim=1).topk(min(1 + _RUNNERS_UP, len(names)))
+        shares = softmax(scores)
+        highest = best(shares, 1 + _RUNNERS_UP)
+        values = np.take_along_axis(shares, highest, axis=1)
         return [
-            [(each.name_back(names[index]), value) for value, index in zip(values, indices, strict=True)]
-            for each, values, indices in zip(understood, best.values.tolist(), best.indices.tolist(), strict=True)
+            [(each.name_back(names[place]), value) for place, value in zip(*row, strict=True)]
+            for each, *row in zip(understood, highest.tolist(), values.tolist(), strict=True)
         ]
 
-    @torch.inference_mode()
-    def given(self, network: StackedNetwork, stories: Sequence[Story]) -> list[Given]:
+    def given(self, network: Network, stories: Sequence[Story]) -> list[Given]:
         """See ``Task``."""
         told = [split_story(story) for story in stories] if self.options.writing == "any" else stories
         asked = [(story.sentences[: question.after], question) for story in told for question in story.questions]
         understood = [self.reader.understand(sentences, question.text) for sentences, question in asked]
         read = [each.as_story(question) for each, (_, question) in zip(understood, asked, strict=True)]
         questions = encode_stories(read, self.vocabulary, self.options.memory)
-        best = np.zeros(len(questions), np.int64)
+        given = np.zeros(len(questions), np.int64)
         for part, batch in questions.batches(_BATCH):
-            best[part] = network.scores(batch)[0].argmax(1).numpy()
+            given[part] = network.scores(batch).argmax(1)
         return [
             Given(sentences, question, each.name_back(self.vocabulary.answers[number]), right)
             for (sentences, question), each, number, right in zip(
-                asked, understood, best.tolist(), (best == questions.answers).tolist(), strict=True
+                asked, understood, given.tolist(), (given == questions.answers).tolist(), strict=True
             )
         ]
 

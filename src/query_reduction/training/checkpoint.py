@@ -10,24 +10,23 @@ import base64
 import hashlib
 import json
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import torch
+import numpy as np
+from numpy.typing import NDArray
 from safetensors import SafetensorError
-from safetensors.torch import load, save
-from torch import Tensor
+from safetensors.numpy import load, save
 
 from query_reduction.data.vocabulary import Vocabulary
 from query_reduction.errors import InputError
 from query_reduction.files import write_atomically
-from query_reduction.networks.protocol import StackedNetwork
-from query_reduction.networks.registry import config_from_json, config_to_json, restore_network
-from query_reduction.tasks.dialogs import DialogTask
+from query_reduction.inference.network import Floats, Network
+from query_reduction.networks.registry import config_from_json, config_to_json, open_network
 from query_reduction.tasks.protocol import Task
-from query_reduction.tasks.stories import StoryTask
 
 __all__ = ["MODEL_FILE", "SavedModel", "fingerprint", "load_model", "load_tensors", "save_model", "save_tensors"]
 
@@ -36,36 +35,37 @@ _FORMAT = "query-reduction model 2"
 _LONGEST_TEXT = 200_000_000
 _LARGEST_FILE = 8_000_000_000
 _LARGEST_WEIGHT = 1e6
-_READ_TASK: dict[str, Callable[[Mapping[str, Any], Vocabulary], Task]] = {
-    "stories": StoryTask.from_json,
-    "dialogs": DialogTask.from_json,
-}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class SavedModel:
     """A trained network with everything needed to use it."""
 
     config: Any
     """The settings of its network."""
     task: Task
-    weights: Mapping[str, Tensor]
+    weights: Mapping[str, Floats]
+    """By name, each with a leading dimension of one."""
     card: Mapping[str, Any] = field(default_factory=dict)
     """Where it comes from: data, settings, command, measured errors."""
 
-    def network(self) -> StackedNetwork:
-        """The network, a stack of one, with these weights."""
-        return restore_network(self.config, self.task.vocabulary, self.task.head, self.weights)
+    def network(self) -> Network:
+        """The network with these weights, to be used; it is made once."""
+        return self._network
+
+    @cached_property
+    def _network(self) -> Network:
+        return open_network(self.config, self.task.vocabulary, self.task.head, self.weights)
 
 
-def save_tensors(path: Path, kind: str, tensors: Mapping[str, Tensor], metadata: Mapping[str, str]) -> None:
-    """Write named tensors and texts as one safetensors file with a checksum, atomically."""
+def save_tensors(path: Path, kind: str, arrays: Mapping[str, NDArray[Any]], metadata: Mapping[str, str]) -> None:
+    """Write named arrays and texts as one safetensors file with a checksum, atomically."""
     texts = {"format": kind, **metadata}
-    texts["sha256"] = _checksum(tensors, texts)
-    write_atomically(path, save({name: tensor.contiguous() for name, tensor in tensors.items()}, texts))
+    texts["sha256"] = _checksum(arrays, texts)
+    write_atomically(path, save({name: np.asarray(array, order="C") for name, array in arrays.items()}, texts))
 
 
-def load_tensors(path: Path, kind: str) -> tuple[dict[str, Tensor], dict[str, str]]:
+def load_tensors(path: Path, kind: str) -> tuple[dict[str, NDArray[Any]], dict[str, str]]:
     """Read a file written by ``save_tensors``; a damaged one, or one of another kind, is an error."""
     if not path.exists():
         raise InputError(f"{path}: no such file")
@@ -74,7 +74,7 @@ def load_tensors(path: Path, kind: str) -> tuple[dict[str, Tensor], dict[str, st
             raise ValueError("no plain file, or too large")
         # Read, not mapped: a file that is replaced in place while its model is in use must not change it, or worse.
         data = path.read_bytes()
-        tensors = load(data)
+        arrays = load(data)
         header = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])
         metadata: dict[str, str] = header.get("__metadata__", {})
     except (SafetensorError, OSError, ValueError, TypeError, RuntimeError, KeyError, RecursionError) as error:
@@ -85,9 +85,9 @@ def load_tensors(path: Path, kind: str) -> tuple[dict[str, Tensor], dict[str, st
         name = kind.rpartition(" ")[0]
         raise InputError(f"{path}: not a {name}" + (f" this version reads ({found})" if found else ""))
     said = metadata.pop("sha256", None)
-    if _checksum(tensors, metadata) != said:
+    if _checksum(arrays, metadata) != said:
         raise InputError(f"{path}: damaged (its content does not match its checksum)")
-    return tensors, metadata
+    return arrays, metadata
 
 
 def save_model(path: Path, model: SavedModel) -> None:
@@ -109,14 +109,15 @@ def _metadata(model: SavedModel) -> dict[str, str]:
     }
 
 
-def _checksum(weights: Mapping[str, Tensor], metadata: Mapping[str, str]) -> str:
-    """The sha256 of the weights and their metadata."""
+def _checksum(arrays: Mapping[str, NDArray[Any]], metadata: Mapping[str, str]) -> str:
+    """The sha256 of arrays and their metadata."""
     digest = hashlib.sha256()
     for name, text in sorted(metadata.items()):
         digest.update(f"{name}\0{text}\0".encode())
-    for name, weight in sorted(weights.items()):
-        digest.update(f"{name}\0{weight.dtype}\0{tuple(weight.shape)}\0".encode())
-        digest.update(weight.contiguous().reshape(-1).view(torch.uint8).numpy().tobytes())
+    for name, array in sorted(arrays.items()):
+        # Types have the names that PyTorch gives them: the first files were written with it.
+        digest.update(f"{name}\0torch.{array.dtype}\0{array.shape}\0".encode())
+        digest.update(array.tobytes())
     return digest.hexdigest()
 
 
@@ -142,16 +143,29 @@ def load_model(path: Path) -> SavedModel:
         path = path / MODEL_FILE
     weights, metadata = load_tensors(path, _FORMAT)
     for name, weight in weights.items():
-        if not weight.is_floating_point() or not bool((weight.abs() <= _LARGEST_WEIGHT).all()):
+        if weight.dtype.kind != "f" or not (np.abs(weight) <= _LARGEST_WEIGHT).all():
             raise InputError(f"{path}: weight {name} holds values that are not numbers, or absurdly large ones")
     try:
         config = config_from_json(json.loads(metadata["network"]))
         task = json.loads(_unsqueeze(metadata["task"]))
         vocabulary = Vocabulary.from_json(task["vocabulary"])
-        learned = _READ_TASK[task["kind"]](task["learned"], vocabulary)
+        learned = _read_task(task["kind"], task["learned"], vocabulary)
         model = SavedModel(config, learned, weights, json.loads(metadata["card"]))
         model.network()
     except (InputError, KeyError, TypeError, ValueError, AttributeError, RecursionError, zlib.error) as error:
         about = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise InputError(f"{path}: weights and settings do not fit ({about})") from error
     return model
+
+
+def _read_task(kind: str, values: Mapping[str, Any], vocabulary: Vocabulary) -> Task:
+    """A task of this kind; the code of the other kind is not loaded."""
+    if kind == "stories":
+        from query_reduction.tasks.stories import StoryTask
+
+        return StoryTask.from_json(values, vocabulary)
+    if kind == "dialogs":
+        from query_reduction.tasks.dialogs import DialogTask
+
+        return DialogTask.from_json(values, vocabulary)
+    raise ValueError(f"no task {kind!r}")

@@ -20,8 +20,9 @@ from torch import Tensor
 
 from query_reduction.data.encoding import EncodedQuestions
 from query_reduction.networks.protocol import StackedNetwork
-from query_reduction.tasks.answers import evaluate
+from query_reduction.networks.tensors import TensorBatch
 from query_reduction.training.data_parallel import Share
+from query_reduction.training.evaluation import evaluate
 from query_reduction.training.recipes import Recipe
 from query_reduction.training.results import development_rank
 from query_reduction.training.stack import ParameterStack
@@ -141,7 +142,7 @@ class RestartTrainer:
             own = self._share.part(chosen)
             self._stack.zero_gradients()
             if len(own):
-                batch = questions.batch(train[own])
+                batch = TensorBatch.of(questions.batch(train[own]))
                 losses = self.network.losses(batch).mean(1)
                 weight = len(own) / len(chosen)
                 # Restarts share no parameter, so the sum's gradient is each one's own.

@@ -168,7 +168,8 @@ class Run:
     def model(self, restart: Restart, card: dict[str, Any] | None = None) -> SavedModel:
         """A restart's best weights as a model to save or use; its card also holds a story of its data."""
         example = {"example": self._example} if card and self._example else {}
-        return SavedModel(self.setup.network, self.task, restart.weights, {**(card or {}), **example})
+        weights = {name: weight.numpy() for name, weight in restart.weights.items()}
+        return SavedModel(self.setup.network, self.task, weights, {**(card or {}), **example})
 
     def test(self, restarts: Sequence[Restart]) -> list[RestartResult]:
         """Test the best weights of some restarts."""

@@ -62,7 +62,8 @@ def save_state(path: Path, about: Mapping[str, Any], state: State) -> None:
         tensors |= {f"best/{restart.number}/{name}": weight for name, weight in restart.weights.items()}
         records.append({name: value for name, value in asdict(restart).items() if name != "weights"})
     progress = {"epoch": state.epoch, "seconds": state.seconds, "restarts": records}
-    save_tensors(path, _FORMAT, tensors, {"about": json.dumps(about), "progress": json.dumps(progress)})
+    arrays = {name: tensor.detach().numpy() for name, tensor in tensors.items()}
+    save_tensors(path, _FORMAT, arrays, {"about": json.dumps(about), "progress": json.dumps(progress)})
 
 
 def load_state(
@@ -76,8 +77,9 @@ def load_state(
 
     ``parameters`` are like those of the restarts, and ``kinds`` names what is kept of each while it trains.
     """
-    tensors, metadata = load_tensors(path, _FORMAT)
+    arrays, metadata = load_tensors(path, _FORMAT)
     try:
+        tensors = {name: torch.from_numpy(array) for name, array in arrays.items()}
         if json.loads(metadata["about"]) != json.loads(json.dumps(about)):
             return None
         progress = json.loads(metadata["progress"])

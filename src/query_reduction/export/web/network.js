@@ -112,7 +112,7 @@ function softmax(scores) {
   return powers.map((power) => power / sum);
 }
 
-// How much each sentence contributed: the exact weights of query_reduction.networks.contributions.
+// How much each sentence contributed: the exact weights of query_reduction.inference.contributions.
 function contributions(layers, count, gates) {
   let above = range(count).map((t) => (t === count - 1 ? 1 : 0));
   const found = [];

@@ -20,51 +20,53 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-import torch
-from jaxtyping import Float, Int
-from torch import Tensor
+import numpy as np
 
-from query_reduction.scan import scan
+from query_reduction.data.batch import Ints
+from query_reduction.inference.network import Floats
+from query_reduction.inference.recurrence import scan
 
-__all__ = ["LayerGates", "contributions", "forward_states", "left_at_end", "read_weights", "unit_weights"]
+if TYPE_CHECKING:
+    from jaxtyping import Float, Int
+
+__all__ = ["LayerGates", "contributions", "forward_states", "read_weights", "unit_weights"]
 
 
 @dataclass(frozen=True, slots=True)
 class LayerGates:
     """What one layer of a Query-Reduction Network did at every sentence."""
 
-    update: Float[Tensor, "restart batch time gate"]
-    reset_forward: Float[Tensor, "restart batch time gate"] | None
-    reset_backward: Float[Tensor, "restart batch time gate"] | None
-    candidate: Float[Tensor, "restart batch time dim"]
+    update: Float[Floats, "batch time gate"]
+    reset_forward: Float[Floats, "batch time gate"] | None
+    reset_backward: Float[Floats, "batch time gate"] | None
+    candidate: Float[Floats, "batch time dim"]
     """What the query would become."""
-    reduced: Float[Tensor, "restart batch time dim"]
+    reduced: Float[Floats, "batch time dim"]
     """What the query became: the input to the next layer."""
 
-    def named(self) -> dict[str, Float[Tensor, "restart batch time gate"]]:
+    def named(self) -> dict[str, Float[Floats, "batch time gate"]]:
         """The gates this layer has, by name."""
         gates = {"update": self.update, "reset_forward": self.reset_forward, "reset_backward": self.reset_backward}
         return {name: gate for name, gate in gates.items() if gate is not None}
 
 
-def contributions(layers: Sequence[LayerGates], lengths: Int[Tensor, "batch"]) -> Float[Tensor, "restart batch time"]:
+def contributions(layers: Sequence[LayerGates], lengths: Int[Ints, "batch"]) -> Float[Floats, "batch time"]:
     """One number per sentence: the mean over the layers of its weights. At least 0; a story's sum is at most 1."""
-    return torch.stack(read_weights(layers, lengths)).mean(0)
+    shares: Floats = np.mean(read_weights(layers, lengths), axis=0)
+    return shares
 
 
-def read_weights(
-    layers: Sequence[LayerGates], lengths: Int[Tensor, "batch"]
-) -> list[Float[Tensor, "restart batch time"]]:
+def read_weights(layers: Sequence[LayerGates], lengths: Int[Ints, "batch"]) -> list[Float[Floats, "batch time"]]:
     """The weights of every layer's candidates in the answer, first layer first; 0 past a story's length."""
     if not layers:
         return []
-    restarts, batch, time, _ = layers[0].update.shape
-    weights = layers[0].update.new_zeros(restarts, batch, time)
-    if time:
-        # The answer is the last layer's state at the last sentence.
-        last = (lengths.long() - 1).clamp(min=0).view(1, -1, 1).expand(restarts, -1, 1)
-        weights.scatter_(2, last, (lengths > 0).to(weights).view(1, -1, 1).expand(restarts, -1, 1))
+    batch, time, _ = layers[0].update.shape
+    weights: Floats = np.zeros((batch, time), layers[0].update.dtype)
+    # The answer is the last layer's state at the last sentence.
+    told = np.flatnonzero(lengths > 0)
+    weights[told, lengths[told] - 1] = 1
     found = []
     for number, layer in reversed(list(enumerate(layers))):
         is_last = number == len(layers) - 1
@@ -74,43 +76,27 @@ def read_weights(
 
 
 def unit_weights(
-    layer: LayerGates,
-    above: Float[Tensor, "restart batch time"],
-    lengths: Int[Tensor, "batch"],
-    *,
-    is_last: bool,
-) -> Float[Tensor, "restart batch time gate"]:
+    layer: LayerGates, above: Float[Floats, "batch time"], lengths: Int[Ints, "batch"], *, is_last: bool
+) -> Float[Floats, "batch time gate"]:
     """The weights of a layer's candidates, per gate unit, given the weights of the states it passes on."""
     z = layer.update
-    v = above.unsqueeze(-1).expand_as(z)
+    v = np.broadcast_to(above[:, :, None], z.shape)
     # A row of weights times F_ti = z_i r_i Π_{i<j<=t}(1 - z_j): from the end of the story to its start, each step
     # past sentence i + 1 costs 1 - z_{i+1}.
-    forward = _scan(torch.roll(z, -1, dims=2), v, lengths, reverse=True)
+    forward = scan(np.roll(z, -1, axis=1), v, lengths, reverse=True)
     forward = forward if layer.reset_forward is None else layer.reset_forward * forward
     if is_last:
         return z * forward
-    backward = _scan(torch.roll(z, 1, dims=2), v, lengths, reverse=False)
+    backward = scan(np.roll(z, 1, axis=1), v, lengths, reverse=False)
     backward = backward if layer.reset_backward is None else layer.reset_backward * backward
     return z * (forward + backward) / 2
 
 
 def forward_states(
-    layer: LayerGates, lengths: Int[Tensor, "batch"]
-) -> tuple[Float[Tensor, "restart batch time dim"], Float[Tensor, "restart batch time"]]:
+    layer: LayerGates, lengths: Int[Ints, "batch"]
+) -> tuple[Float[Floats, "batch time dim"], Float[Floats, "batch time"]]:
     """A layer's query at each sentence, from the sentences so far only, and how much of it has been read: the
     sum of its weights, from 0 (nothing yet, or all reset) to 1."""
     v = layer.update if layer.reset_forward is None else layer.update * layer.reset_forward
-    state = _scan(layer.update, v * layer.candidate, lengths, reverse=False)
-    return state, _scan(layer.update, v, lengths, reverse=False).mean(-1)
-
-
-def left_at_end(gates: Float[Tensor, "restart batch time gate"]) -> Float[Tensor, "restart batch time gate"]:
-    """z_t Π_{s>t}(1 - z_s): how much of each sentence's input remains at the end; gates are 0 past a story's end."""
-    kept = (1 - gates).flip(2).cumprod(2).flip(2)
-    return gates * torch.cat((kept[:, :, 1:], torch.ones_like(kept[:, :, :1])), dim=2)
-
-
-def _scan(z: Tensor, v: Tensor, lengths: Tensor, *, reverse: bool) -> Tensor:
-    stack, batch = v.shape[:2]
-    h: Tensor = scan(z.flatten(0, 1), v.flatten(0, 1).contiguous(), lengths.repeat(stack), reverse=reverse)
-    return h.view(stack, batch, *h.shape[1:])
+    state = scan(layer.update, v * layer.candidate, lengths, reverse=False)
+    return state, scan(layer.update, v, lengths, reverse=False).mean(-1)

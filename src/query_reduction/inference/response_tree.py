@@ -9,13 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import torch
-from jaxtyping import Bool, Float, Int
 from numpy.typing import NDArray
-from torch import Tensor
+
+from query_reduction.data.batch import Ints
+from query_reduction.inference.network import Floats
+from query_reduction.inference.softmax import log_sum_exp
+
+if TYPE_CHECKING:
+    from jaxtyping import Bool, Float, Int
 
 __all__ = ["Branch", "NarrowChoices", "ResponseTree", "WideBranch"]
 
@@ -32,9 +36,9 @@ class Branch:
     position: int
     current: int
     """Index of the current word, below ``ResponseTree.word_count``."""
-    pairs: Int[Tensor, "choice"]
+    pairs: Int[Ints, "choice"]
     """For each choice, the index of its (position, word) pair, below ``ResponseTree.pair_count``."""
-    words: Int[Tensor, "choice"]
+    words: Int[Ints, "choice"]
     """For each choice, its word's index in the vocabulary; 0 if it is not there."""
 
 
@@ -42,21 +46,21 @@ class WideBranch(NamedTuple):
     """A wide branch, the rows of a batch that pass it, and the choice of each row."""
 
     branch: Branch
-    rows: Int[Tensor, "passing"]
-    choices: Int[Tensor, "passing"]
+    rows: Int[Ints, "passing"]
+    choices: Int[Ints, "passing"]
 
 
 class NarrowChoices(NamedTuple):
     """All narrow branches that the rows of a batch pass, with one entry per branch and row."""
 
-    rows: Int[Tensor, "passing"]
-    choices: Int[Tensor, "passing"]
-    positions: Int[Tensor, "passing"]
-    currents: Int[Tensor, "passing"]
-    pairs: Int[Tensor, "passing 16"]
-    words: Int[Tensor, "passing 16"]
+    rows: Int[Ints, "passing"]
+    choices: Int[Ints, "passing"]
+    positions: Int[Ints, "passing"]
+    currents: Int[Ints, "passing"]
+    pairs: Int[Ints, "passing 16"]
+    words: Int[Ints, "passing 16"]
     """0 also where there is no choice."""
-    absent: Bool[Tensor, "passing 16"]
+    absent: Bool[NDArray[np.bool_], "passing 16"]
     """Where there is no choice."""
 
 
@@ -80,7 +84,7 @@ class ResponseTree:
         self._number_of_word = number_of_word
         self._branch_of_edge: list[int] = []
         self._parent_edge: list[int] = []
-        self._levels: list[tuple[int, int]] = []
+        self.levels: list[tuple[int, int]] = []
         root = _Node()
         ends = [_add(root, candidate) for candidate in candidates]
         level = [root]
@@ -88,7 +92,7 @@ class ResponseTree:
             first = len(self._parent_edge)
             level = [below for node in level for below in self._branch_below(node)]
             if len(self._parent_edge) > first:
-                self._levels.append((first, len(self._parent_edge)))
+                self.levels.append((first, len(self._parent_edge)))
         self._lay_out([end.path for end in ends])
 
     @property
@@ -106,18 +110,18 @@ class ResponseTree:
         """One more than the last position with a classifier."""
         return max((branch.position for branch in self.branches), default=0) + 1
 
-    def paths(self, answers: Int[Tensor, "batch"]) -> tuple[NarrowChoices, list[WideBranch]]:
+    def paths(self, answers: Int[Ints, "batch"]) -> tuple[NarrowChoices, list[WideBranch]]:
         """The branches on the paths to these answers, with the rows that pass them and the choice of each row."""
-        edges = self._edges_of_answer[answers.numpy()]
+        edges = self._edges_of_answer[answers]
         rows, steps = np.nonzero(edges != _NONE)
         taken = edges[rows, steps]
         branches, choices = self._branch_of[taken], self._choice_of[taken]
         narrow = self._is_narrow[branches]
-        met = torch.from_numpy(branches[narrow])
+        met = branches[narrow]
         # Every branch has a row in these tables; the rows of wide branches are never read.
         narrow_choices = NarrowChoices(
-            torch.from_numpy(rows[narrow]),
-            torch.from_numpy(choices[narrow]),
+            rows[narrow],
+            choices[narrow],
             self._position_of[met],
             self._current_of[met],
             self._narrow_pairs[met],
@@ -129,28 +133,23 @@ class ResponseTree:
         bounds = np.flatnonzero(np.diff(branches[order], prepend=-1, append=-1))
         parts = [order[start:stop] for start, stop in pairwise(bounds)]
         return narrow_choices, [
-            WideBranch(self.branches[branches[part[0]]], torch.from_numpy(rows[part]), torch.from_numpy(choices[part]))
-            for part in parts
+            WideBranch(self.branches[branches[part[0]]], rows[part], choices[part]) for part in parts
         ]
 
-    def log_probabilities(self, scores: Float[Tensor, "edge batch"]) -> Float[Tensor, "answer batch"]:
+    def log_probabilities(self, scores: Float[Floats, "edge batch"]) -> Float[Floats, "answer batch"]:
         """Turn the scores of the choices at all branches into log-probabilities of the candidates.
 
         Edges come first: selecting edges then copies whole rows, which is many times faster than selecting columns.
         """
-        padded = torch.cat((scores, torch.full_like(scores[:1], -torch.inf)))
-        totals = torch.cat(
-            [padded.index_select(0, block.flatten()).unflatten(0, block.shape).logsumexp(1) for block in self._blocks]
-        )
-        steps = scores - totals.index_select(0, self._total_of_edge)
-        reached: list[Tensor] = []
-        before = steps.new_zeros(1, steps.shape[1])
-        offset = 0
-        for first, last in self._levels:
-            before = steps[first:last] + before.index_select(0, self._parents[first:last] - offset)
-            offset = first
-            reached.append(before)
-        return torch.cat(reached).index_select(0, self._last_edge)
+        padded = np.concatenate((scores, np.full_like(scores[:1], -np.inf)))
+        totals = np.concatenate([log_sum_exp(padded[block], 1) for block in self.blocks])
+        steps = scores - totals[self.total_of_edge]
+        reached: Floats = np.zeros_like(steps)
+        for number, (first, last) in enumerate(self.levels):
+            reached[first:last] = steps[first:last]
+            if number:
+                reached[first:last] += reached[self.parents[first:last]]
+        return reached[self.last_edge]
 
     def _branch_below(self, node: _Node) -> Iterator[_Node]:
         """Follow the only path from a node to the next branch; yield the children there."""
@@ -172,7 +171,7 @@ class ResponseTree:
             self._parent_edge.append(node.path[-1] if node.path else 0)
             self._branch_of_edge.append(len(self.branches))
             yield below
-        self.branches.append(Branch(node.depth, current, torch.tensor(pairs), torch.tensor(words)))
+        self.branches.append(Branch(node.depth, current, np.array(pairs), np.array(words)))
 
     def _lay_out(self, paths: Sequence[tuple[int, ...]]) -> None:
         """Build the tables for computing with many edges at once."""
@@ -184,43 +183,44 @@ class ResponseTree:
         self._choice_of = np.concatenate(
             [np.arange(len(branch.pairs)) for branch in self.branches] or [np.zeros(0, np.int64)]
         )
-        self._parents = torch.tensor(self._parent_edge, dtype=torch.int64)
-        self._last_edge = torch.tensor([path[-1] if path else 0 for path in paths])
+        self.parents = np.array(self._parent_edge, np.int64)
+        self.last_edge = np.array([path[-1] if path else 0 for path in paths], np.int64)
         first_edge = np.searchsorted(self._branch_of, np.arange(len(self.branches)))
         widths = np.array([len(branch.pairs) for branch in self.branches], np.int64)
         # Branches of similar width are summed in one block, padded with an edge that contributes nothing.
-        self._blocks: list[Tensor] = []
+        self.blocks: list[NDArray[np.int64]] = []
         place = np.zeros(len(self.branches), np.int64)
         placed = 0
-        for size in np.unique(np.ceil(np.log2(widths)).astype(np.int64)) if len(widths) else ():
-            members = np.flatnonzero(np.ceil(np.log2(widths)).astype(np.int64) == size)
+        sizes = np.ceil(np.log2(widths)).astype(np.int64)
+        for size in sorted(set(sizes.tolist())):  # np.unique would load a part of NumPy that takes as long as the model
+            members = np.flatnonzero(sizes == size)
             choices = np.arange(widths[members].max())
             block = np.where(
-                choices < widths[members][:, None], first_edge[members][:, None] + choices, len(self._parents)
+                choices < widths[members][:, None], first_edge[members][:, None] + choices, len(self.parents)
             )
-            self._blocks.append(torch.from_numpy(block))
+            self.blocks.append(block)
             place[members] = placed + np.arange(len(members))
             placed += len(members)
-        self._total_of_edge = torch.from_numpy(place[self._branch_of])
+        self.total_of_edge = place[self._branch_of]
         self._lay_out_narrow(widths)
-        self.edge_branch = torch.from_numpy(self._branch_of)
+        self.edge_branch = self._branch_of
         self.edge_pair = _joined([branch.pairs for branch in self.branches])
         self.edge_word = _joined([branch.words for branch in self.branches])
-        self.edge_position = torch.from_numpy(np.repeat([branch.position for branch in self.branches], widths))
-        self.edge_current = torch.from_numpy(np.repeat([branch.current for branch in self.branches], widths))
+        self.edge_position = np.repeat(self._position_of, widths)
+        self.edge_current = np.repeat(self._current_of, widths)
 
     def _lay_out_narrow(self, widths: NDArray[np.int64]) -> None:
         """Build the tables of all narrow branches, padded to one width."""
         self._is_narrow = widths <= _NARROW
-        self._position_of = torch.tensor([branch.position for branch in self.branches], dtype=torch.int64)
-        self._current_of = torch.tensor([branch.current for branch in self.branches], dtype=torch.int64)
-        self._narrow_pairs = torch.zeros(len(widths), _NARROW, dtype=torch.int64)
-        self._narrow_words = torch.zeros_like(self._narrow_pairs)
+        self._position_of = np.array([branch.position for branch in self.branches], np.int64)
+        self._current_of = np.array([branch.current for branch in self.branches], np.int64)
+        self._narrow_pairs = np.zeros((len(widths), _NARROW), np.int64)
+        self._narrow_words = np.zeros_like(self._narrow_pairs)
         for number in np.flatnonzero(self._is_narrow):
             branch = self.branches[number]
             self._narrow_pairs[number, : len(branch.pairs)] = branch.pairs
             self._narrow_words[number, : len(branch.words)] = branch.words
-        self._narrow_absent = torch.arange(_NARROW) >= torch.from_numpy(widths)[:, None]
+        self._narrow_absent = np.arange(_NARROW) >= widths[:, None]
 
 
 def _add(root: _Node, candidate: Sequence[str]) -> _Node:
@@ -231,5 +231,5 @@ def _add(root: _Node, candidate: Sequence[str]) -> _Node:
     return node.next.setdefault(_END, _Node())
 
 
-def _joined(parts: Sequence[Tensor]) -> Tensor:
-    return torch.cat(list(parts)) if parts else torch.zeros(0, dtype=torch.int64)
+def _joined(parts: Sequence[Ints]) -> Ints:
+    return np.concatenate(parts) if parts else np.zeros(0, np.int64)

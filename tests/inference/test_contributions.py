@@ -6,42 +6,41 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from small_networks import qrn, variant, vocabulary_of
-from torch import Tensor
+from small_networks import in_use, qrn, variant, vocabulary_of
 
-from query_reduction.networks.contributions import (
+from query_reduction.data.batch import Ints
+from query_reduction.inference.contributions import (
     LayerGates,
     contributions,
     forward_states,
     read_weights,
     unit_weights,
 )
-from query_reduction.networks.qrn import QRNConfig
+from query_reduction.inference.network import Floats
+from query_reduction.inference.variants import QRNConfig
 
 SENTENCES = 12
 
 
-def _read(config: QRNConfig, lengths: list[int], seed: int = 0) -> tuple[list[LayerGates], Tensor, Tensor]:
-    """Traces, answer vectors and lengths of random stories read by a network with random weights."""
-    network = qrn(config, vocabulary_of(5, 3, 4), (0, 1), seed)
-    generator = torch.Generator().manual_seed(seed)
-    table = torch.randn(2, SENTENCES, config.dimension, generator=generator)
-    query = torch.randn(2, len(lengths), config.dimension, generator=generator)
-    stories = torch.randint(SENTENCES, (len(lengths), max(lengths)), generator=generator)
-    layers: list[LayerGates] = []
-    with torch.no_grad():
-        reduced = network.read(table, query, stories, torch.tensor(lengths), layers)
-    return layers, reduced, torch.tensor(lengths)
+def _read(config: QRNConfig, lengths: list[int], seed: int = 0) -> tuple[tuple[LayerGates, ...], Floats, Ints]:
+    """Gates, answer vectors and lengths of random stories read by a network with random weights."""
+    words = vocabulary_of(5, 3, 4)
+    network = in_use(qrn(config, words, (1,), seed), words)
+    chance = np.random.default_rng(seed)
+    table = chance.normal(size=(SENTENCES, config.dimension)).astype(np.float32)
+    query = chance.normal(size=(len(lengths), config.dimension)).astype(np.float32)
+    stories = chance.integers(SENTENCES, size=(len(lengths), max(lengths)))
+    layers = network.gates(table, query, stories, np.array(lengths))
+    return layers, network.read(table, query, stories, np.array(lengths)), np.array(lengths)
 
 
-def _matrix(layer: LayerGates, restart: int, row: int, length: int, *, is_last: bool) -> np.ndarray:
+def _matrix(layer: LayerGates, row: int, length: int, *, is_last: bool) -> Floats:
     """F + B of one story written out: entry (t, i, unit) is the weight of candidate i in the state at t."""
-    z = layer.update[restart, row].double().numpy()
+    z = layer.update[row].astype(np.float64)
     forward, backward = (
-        np.ones_like(z) if reset is None else reset[restart, row].double().numpy()
+        np.ones_like(z) if reset is None else reset[row].astype(np.float64)
         for reset in (layer.reset_forward, layer.reset_backward)
     )
     matrix = np.zeros((length, length, z.shape[1]))
@@ -69,25 +68,24 @@ def test_weights_are_the_products_of_the_layers_matrices(name: str, lengths: lis
         above[-1] = 1
         for number in reversed(range(config.layers)):
             is_last = number == config.layers - 1
-            matrix = _matrix(layers[number], 1, row, length, is_last=is_last).mean(2)
+            matrix = _matrix(layers[number], row, length, is_last=is_last).mean(2)
             above = above @ matrix / (1 if is_last else 2)
-            np.testing.assert_allclose(found[number][1, row, :length].numpy(), above, atol=1e-5)
-            assert not found[number][1, row, length:].any()
+            np.testing.assert_allclose(found[number][row, :length], above, atol=1e-5)
+            assert not found[number][row, length:].any()
 
 
 @pytest.mark.parametrize("name", ["2r", "3r", "2rv", "4v20"])
 def test_weighted_candidates_give_the_state(name: str) -> None:
     layers, reduced, lengths = _read(variant(name), [7, 11, 1])
-    above = torch.zeros(2, 3, 11)
-    for row, length in enumerate(lengths.tolist()):
-        above[:, row, length - 1] = 1
+    above: Floats = np.zeros((3, 11), np.float32)
+    above[np.arange(3), lengths - 1] = 1
     last = unit_weights(layers[-1], above, lengths, is_last=True)
-    torch.testing.assert_close((last * layers[-1].candidate).sum(2), reduced, atol=1e-5, rtol=0)
+    np.testing.assert_allclose((last * layers[-1].candidate).sum(1), reduced, atol=1e-5)
     for number in reversed(range(len(layers) - 1)):
         above = unit_weights(layers[number + 1], above, lengths, is_last=number == len(layers) - 2).mean(-1)
         weights = unit_weights(layers[number], above, lengths, is_last=False)
-        mean_query = (above.unsqueeze(-1) * layers[number].reduced).sum(2)
-        torch.testing.assert_close(2 * (weights * layers[number].candidate).sum(2), mean_query, atol=1e-5, rtol=0)
+        mean_query = (above[:, :, None] * layers[number].reduced).sum(1)
+        np.testing.assert_allclose(2 * (weights * layers[number].candidate).sum(1), mean_query, atol=1e-5)
 
 
 @settings(max_examples=20, deadline=None)
@@ -96,35 +94,33 @@ def test_contributions_are_shares(lengths: list[int], seed: int) -> None:
     layers, _, batch_lengths = _read(variant("3r10"), lengths, seed)
     shares = contributions(layers, batch_lengths)
     assert (shares >= 0).all()
-    assert (shares.sum(2) <= 1 + 1e-5).all()
+    assert (shares.sum(1) <= 1 + 1e-5).all()
     for row, length in enumerate(lengths):
-        assert not shares[:, row, length:].any()
+        assert not shares[row, length:].any()
 
 
 def test_a_sentence_no_gate_opens_for_contributes_nothing() -> None:
     layers, _, lengths = _read(variant("2r"), [6])
     for layer in layers:
-        layer.update[:, :, 2] = 0
+        layer.update[:, 2] = 0
     shares = contributions(layers, lengths)
-    assert not shares[:, :, 2].any()
-    assert (shares[:, :, [0, 1, 3, 4, 5]] > 0).all()
+    assert not shares[:, 2].any()
+    assert (shares[:, [0, 1, 3, 4, 5]] > 0).all()
 
 
 def test_a_sentence_that_closes_the_story_takes_all() -> None:
     layers, _, lengths = _read(variant("1r"), [6])
-    layers[0].update[:, :, 4] = 1
+    layers[0].update[:, 4] = 1
     weights = contributions(layers, lengths)
-    assert not weights[:, :, :4].any()
-    torch.testing.assert_close(weights[:, :, 4], 1 - layers[0].update[:, :, 5, 0])
+    assert not weights[:, :4].any()
+    np.testing.assert_allclose(weights[:, 4], 1 - layers[0].update[:, 5, 0], rtol=1e-6)
 
 
 @pytest.mark.parametrize("name", ["2", "3r", "2rv"])
 def test_forward_states_are_what_the_rows_of_f_give(name: str) -> None:
     layers, _, lengths = _read(variant(name), [6])
     states, read = forward_states(layers[0], lengths)
-    matrix = np.tril(np.ones((6, 6)))[:, :, None] * _matrix(
-        replace(layers[0], reset_backward=None), 0, 0, 6, is_last=True
-    )
-    candidates = layers[0].candidate[0, 0].double().numpy()
-    np.testing.assert_allclose(states[0, 0].numpy(), (matrix * candidates).sum(1), atol=1e-5)
-    np.testing.assert_allclose(read[0, 0].numpy(), matrix.mean(2).sum(1), atol=1e-5)
+    matrix = np.tril(np.ones((6, 6)))[:, :, None] * _matrix(replace(layers[0], reset_backward=None), 0, 6, is_last=True)
+    candidates = layers[0].candidate[0].astype(np.float64)
+    np.testing.assert_allclose(states[0], (matrix * candidates).sum(1), atol=1e-5)
+    np.testing.assert_allclose(read[0], matrix.mean(2).sum(1), atol=1e-5)

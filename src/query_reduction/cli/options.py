@@ -1,0 +1,80 @@
+"""Options of a verb from the words of a command line.
+
+tyro makes a parser of any dataclass, with help and good errors, but loading it takes longer than answering a question.
+So plain commands are understood here; for everything else, help and mistakes included, there is tyro. Both give the
+same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import MISSING, fields
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Annotated, Any, get_args, get_origin, get_type_hints
+
+__all__ = ["POSITIONAL", "parse_by_tyro", "parse_options", "parse_plainly"]
+
+POSITIONAL = "positional"
+"""Marks an option that is known by its place: ``model: Annotated[str, POSITIONAL]``."""
+
+
+def parse_options(options: Any, arguments: Sequence[str], prog: str) -> Any:
+    """A dataclass of options with the values given; wrong ones end the program with a message."""
+    found = parse_plainly(options, arguments)
+    return parse_by_tyro(options, arguments, prog) if found is None else found
+
+
+def parse_by_tyro(options: Any, arguments: Sequence[str], prog: str) -> Any:
+    """The same by tyro."""
+    import tyro
+
+    for name, hint in get_type_hints(options, include_extras=True).items():
+        if _is_positional(hint):
+            options.__annotations__[name] = Annotated[hint, tyro.conf.Positional]
+    return tyro.cli(options, args=arguments, prog=prog, config=(tyro.conf.OmitArgPrefixes,))
+
+
+def parse_plainly(options: Any, arguments: Sequence[str]) -> Any | None:
+    """The same without tyro; None if a word, or the kind of an option, is not plain."""
+    hints = get_type_hints(options, include_extras=True)
+    places = [name for name, hint in hints.items() if _is_positional(hint)]
+    given: dict[str, Any] = {}
+    words = iter(arguments)
+    for word in words:
+        value: Any
+        if not word.startswith("--"):
+            if not places:
+                return None
+            name = places.pop(0)
+            value = _value(word, hints[name])
+        else:
+            switched = not word.startswith("--no-")
+            name = word.removeprefix("--" if switched else "--no-").replace("-", "_")
+            if name not in hints or _is_positional(hints[name]) or "_" in word:
+                return None
+            is_switch = hints[name] is bool
+            if not switched and not is_switch:
+                return None
+            value = switched if is_switch else _value(next(words, ""), hints[name])
+        if value is None or name in given:
+            return None
+        given[name] = value
+    needed = {field.name for field in fields(options) if field.default is MISSING and field.default_factory is MISSING}
+    return options(**given) if needed <= given.keys() else None
+
+
+def _value(word: str, hint: Any) -> Any:
+    """What a word means as an option of this type; None if that is not plain."""
+    if word in ("", "None") or (word.startswith("-") and word != "-"):
+        return None
+    kind = get_args(hint)[0] if get_origin(hint) is Annotated else hint
+    if get_origin(kind) is UnionType and NoneType in get_args(kind) and len(get_args(kind)) == 2:
+        kind = next(kind for kind in get_args(kind) if kind is not NoneType)
+    if kind is int:
+        return int(word) if word.isascii() and word.isdecimal() else None
+    return kind(word) if kind in (str, Path) else None
+
+
+def _is_positional(hint: Any) -> bool:
+    return POSITIONAL in getattr(hint, "__metadata__", ())
