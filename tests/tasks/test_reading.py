@@ -155,7 +155,11 @@ def test_what_cannot_be_read_does_not_matter(model: StoryModel, seed: int, count
     [
         ("Mary went quickly to the garden.", True),
         ("Mary blorped the zat frimming in the garden.", False),
-        ("Mary blorped.", True),
+        ("Mary blorped.", False),
+        ("Mary went to the garden 🙂", True),
+        ("Mary went to sleep.", False),
+        ("Mary is in the garden.", False),
+        ("Mary, like Sandra, went to the garden.", False),
         ("Blorp to the zat.", False),
     ],
 )

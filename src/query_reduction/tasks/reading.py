@@ -8,7 +8,7 @@ network was trained for. ``Reading`` says what was done.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import TypedDict
@@ -16,6 +16,7 @@ from typing import TypedDict
 from query_reduction.data.sentences import split_sentences
 from query_reduction.data.stories import Question, Story
 from query_reduction.data.vocabulary import UNKNOWN_WORD, Vocabulary
+from query_reduction.data.word_pairs import WordPairs
 from query_reduction.errors import InputError
 from query_reduction.symmetry import KnownReading, NameReaders
 
@@ -148,13 +149,15 @@ class Reader:
     """The expected share of words in a text that training does not have (0 for small worlds)."""
     reads_all: bool = False
     """Whether every sentence is read as it is written."""
+    pairs: WordPairs | None = None
+    """The words that may follow each other in a sentence, where training tells."""
 
     def understand(self, told: Sequence[str], question: str) -> Understood:
         """Sentences and a question, made readable."""
         story = tuple(told)
         if self.reads_all:
             return replace(self._as_written(story, question), unknown_words=self._unknown(question))
-        if all(map(self._familiar, story)) and self._familiar(question):
+        if all(map(self._familiar, story)) and self._all_known(question):
             return self._as_written(story, question)
         unknown = self.vocabulary.unknown_words([*story, question])
         named = self.names.read(story, question) if unknown and self.names else None
@@ -193,12 +196,24 @@ class Reader:
 
     @cached_property
     def _familiar(self) -> Callable[[str], bool]:
-        """Whether all words of a text are known; stories repeat their sentences, so each is looked at once."""
+        """Whether a sentence is read as it is written; stories repeat their sentences, so each is looked at once."""
 
-        def familiar(text: str) -> bool:
-            return self._readable(text) and not self.vocabulary.unknown_words([text])
+        def familiar(sentence: str) -> bool:
+            return self._readable(sentence) and self._all_known(sentence)
 
         return lru_cache(_TEXTS_KEPT)(familiar)
+
+    @cached_property
+    def _all_known(self) -> Callable[[str], bool]:
+        """Whether all words of a text are known."""
+        return lru_cache(_TEXTS_KEPT)(lambda text: not self.vocabulary.unknown_words([text]))
+
+    def reads_as_told(self, stories: Iterable[Story]) -> bool:
+        """Whether it reads every sentence and question of some stories just as it is written."""
+        return self.reads_all or all(
+            all(map(self._familiar, story.sentences)) and all(self._all_known(asked.text) for asked in story.questions)
+            for story in stories
+        )
 
     def _unknown(self, question: str) -> tuple[str, ...]:
         return tuple(self.vocabulary.unknown_words([question]))
@@ -215,14 +230,21 @@ class Reader:
         )
 
     def _readable(self, text: str, *, known: Collection[str] = ()) -> bool:
-        """Whether enough of a sentence's words are known; ``known`` are names that count as such."""
+        """Whether enough of a sentence's words are known, and in a known order.
+
+        ``known`` are names that count as such, and may stand anywhere.
+        """
         numbers = self.vocabulary.numbers(text)
         unknown = numbers.count(UNKNOWN_WORD)
+        named = 0
         if unknown and known:
             words = {word for name in known for word in name.split()}
-            unknown -= sum(word.lower() in words for word in self.vocabulary.unknown_words([text]))
+            named = sum(word.lower() in words for word in self.vocabulary.unknown_words([text]))
+            unknown -= named
         usual = _UNKNOWN_SHARE + _SPREAD * self.unseen_share
-        return unknown < _MOST_UNKNOWN * len(numbers) and unknown <= max(1.0, usual * len(numbers))
+        if unknown >= _MOST_UNKNOWN * len(numbers) or unknown > max(1.0, usual * len(numbers)):
+            return False
+        return self.pairs is None or named > 0 or self.pairs.allow(numbers)
 
     def _read_as(self, named: KnownReading | None) -> tuple[tuple[str, str], ...]:
         if named is None or self.names is None:

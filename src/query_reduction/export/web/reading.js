@@ -10,6 +10,7 @@ class Reader {
     this.names = model.symmetries ? new NameReaders(model.symmetries, model.vocabulary.words) : null;
     this.memory = model.memory;
     this.usual = UNKNOWN_SHARE + SPREAD * model.unseen_share;
+    this.pairs = model.pairs && new Set(model.pairs.flatMap(([first, ...following]) => following.map((next) => `${first} ${next}`)));
   }
 
   understand(story, question) {
@@ -49,11 +50,19 @@ class Reader {
   readable(text, crowded = []) {
     const numbers = this.vocabulary.numbers(text);
     let unknown = numbers.filter((number) => number === UNKNOWN).length;
+    let named = 0;
     if (unknown && crowded.length) {
       const words = new Set(crowded.flatMap((name) => name.split(" ")));
-      unknown -= this.vocabulary.unknownWords([text]).filter((word) => words.has(word.toLowerCase())).length;
+      named = this.vocabulary.unknownWords([text]).filter((word) => words.has(word.toLowerCase())).length;
+      unknown -= named;
     }
-    return unknown < MOST_UNKNOWN * numbers.length && unknown <= Math.max(1, this.usual * numbers.length);
+    if (unknown >= MOST_UNKNOWN * numbers.length || unknown > Math.max(1, this.usual * numbers.length)) return false;
+    return !this.pairs || named > 0 || this.inKnownOrder(numbers);
+  }
+
+  inKnownOrder(numbers) {
+    const known = [0, ...numbers.filter((number) => number !== UNKNOWN), 0];
+    return known.slice(1).every((next, place) => this.pairs.has(`${known[place]} ${next}`));
   }
 
   like(known) {
