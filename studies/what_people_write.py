@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import random
-import re
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -25,6 +24,7 @@ from query_reduction.files import write_atomically
 from query_reduction.native.threads import use_threads
 from query_reduction.tasks.sources import load_parts
 from query_reduction.worlds import TASKS, Words
+from studies.casts import renamed, rewritten
 from studies.publish import RESULTS, publish
 
 CODE = (
@@ -105,12 +105,6 @@ def measure(model: StoryModel, task: int, told: list[Story], book: Sequence[str]
     return found
 
 
-def rewritten(story: Story, write: Callable[[str], str]) -> Story:
-    """The same story, questions and answers, each text written differently."""
-    questions = [replace(asked, text=write(asked.text), answer=write(asked.answer)) for asked in story.questions]
-    return replace(story, sentences=tuple(map(write, story.sentences)), questions=tuple(questions))
-
-
 def on_fewer_lines(story: Story) -> Story:
     """Up to three sentences on a line, where no question comes between them."""
     asked_after = {asked.after for asked in story.questions}
@@ -156,8 +150,7 @@ def with_new_names(task: int, told: Sequence[Story], seed: int) -> Iterator[Stor
         for kind, names in NEW.items():
             own = getattr(words, kind).groups[group[kind]]
             new.update(zip(own, rng.sample(names, len(own)), strict=True))
-        known = re.compile(rf"\b({'|'.join(new)})\b")
-        yield rewritten(story, lambda text, known=known, new=new: known.sub(lambda found: new[found[0]], text))  # type: ignore[misc]
+        yield renamed(story, new)
 
 
 def one_by_one(story: Story) -> Iterator[Story]:
