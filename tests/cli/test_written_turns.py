@@ -6,7 +6,7 @@ import io
 from itertools import product
 
 import pytest
-from written_turns import FIRST, NOTHING_FITS, SECOND, Written
+from written_turns import FIRST, NOTHING_FITS, SECOND, THIRD, Written
 
 from query_reduction import load
 from query_reduction.cli import main
@@ -49,19 +49,19 @@ def hold(model: DialogModel, written: Written) -> tuple[str, list[Said]]:
 
 
 def test_there_are_enough_turns() -> None:
-    assert sum(len(written.turns) for written in (*FIRST, *SECOND, *NOTHING_FITS)) >= 60
+    assert sum(len(written.turns) for written in (*FIRST, *SECOND, *THIRD, *NOTHING_FITS)) >= 60
 
 
 def test_nearly_all_dialogs_end_in_the_right_booking(model: DialogModel) -> None:
     wrong = []
-    for written in (*FIRST, *SECOND):
+    for written in (*FIRST, *SECOND, *THIRD):
         booked, said = hold(model, written)
         if booked != written.place:
             wrong.append((written.turns, written.place, booked))
             assert any(one.advice for one in said), (
                 "where it goes wrong, it must have said that it is not sure or that nothing fits"
             )
-    assert len(wrong) <= 0.05 * len(FIRST + SECOND), wrong
+    assert len(wrong) <= 0.05 * len(FIRST + SECOND + THIRD), wrong
 
 
 @pytest.mark.parametrize("written", NOTHING_FITS, ids=lambda written: written.turns[-1])
@@ -98,6 +98,20 @@ def test_a_refused_sole_option_is_not_offered_again(model: DialogModel) -> None:
     offers = [one.response.text for one in said if one.response and one.response.text.startswith(OFFER)]
     assert len(offers) == len(set(offers)) == 1
     assert said[-1].advice[0] == "that was the last one that fits"
+
+
+def test_whoever_is_asked_again_is_told_what_there_is(model: DialogModel) -> None:
+    session = Session(model, KnowledgeBase())
+    asked = [list(session.say(turn)) for turn in ("hi", "a table in paris", "british", "3 people")]
+    assert asked[-1][-1].advice == ("please choose from eight, four, six, two",)
+
+
+def test_what_is_asked_though_it_was_said_is_said_again(model: DialogModel) -> None:
+    session = Session(model, KnowledgeBase())
+    said = [one for turn in ("hi", "any food", "in paris", "for 4 people", "cheap") for one in session.say(turn)]
+    assert "you said in paris for four in a cheap price range" in [line for one in said for line in one.advice]
+    last = said[-1].response
+    assert last is not None and last.text == "any preference on a type of cuisine"
 
 
 def test_what_is_not_understood_is_no_turn(model: DialogModel) -> None:
