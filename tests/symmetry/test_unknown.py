@@ -110,3 +110,15 @@ def test_with_and_without_its_article_a_name_is_the_same(known: tuple[Symmetries
     read = read_unknown(symmetries, ["The nurse went to the bay 3.", "Nurse moved to bay 3."], "Where is nurse?", words)
     assert read.sentences == ("Mary went to the bathroom.", "Mary moved to the bathroom.")
     assert read.name_back("bathroom") == "bay 3"
+
+
+def test_an_unknown_verb_is_no_part_of_a_name() -> None:
+    stories = generate(1, 300)
+    kinds = (PEOPLE, PLACES, ("went", "went back", "moved", "journeyed", "travelled"))
+    units = Units(frozenset({("went", "back")}))
+    symmetries = Symmetries(kinds, units=units, contexts=find_contexts(stories, units, kinds))
+    words = Vocabulary.from_stories(stories).words
+    told = ["Zoë Washburne walked over to pier 4.", "Zoë Washburne went to the attic."]
+    read = read_unknown(symmetries, told, "Where is Zoë Washburne?", words)
+    assert read.sentences == ("Mary went back to the bedroom.", "Mary went to the bathroom.")
+    assert read.name_back("bedroom") == "pier 4" and read.unplaced == ()

@@ -175,6 +175,13 @@ def test_names_in_sentences_that_are_left_out_are_free(model: StoryModel) -> Non
     assert answer.text == "garden"
 
 
+def test_whom_nothing_is_told_about_is_said(model: StoryModel) -> None:
+    answer = model.answer(["Mary went to the garden.", "Zoë blorped in the garden of Eden."], "Where is Zoë?")
+    assert answer.untold == ("Zoë",) and answer.left_out == (1,)
+    assert "Zoë is in no sentence that was read: the answer is a guess" in answer.notes()
+    assert model.answer(["Zoë went to the garden."], "Where is Zoë?").untold == ()
+
+
 def test_a_story_of_unknown_words_only_is_a_guess(model: StoryModel) -> None:
     answer = model.answer("Blorp frimmed zat.", "Where is Mary?")
     assert answer.guess and "no sentence could be read: the answer is a guess" in answer.notes()

@@ -112,7 +112,9 @@ class NameReader:
 
         Where there are too few, those come first that the question asks about, and then those told last.
         """
-        texts = [*(self._apart(text, "sentence") for text in sentences), self._apart(question, "question")]
+        texts = self._with_names_apart(
+            [*(self._apart(text, "sentence") for text in sentences), self._apart(question, "question")]
+        )
         fitting: dict[str, frozenset[int] | None] = {}
         written: dict[str, str] = {}
         used: set[str] = set()
@@ -146,9 +148,22 @@ class NameReader:
             tuple(crowded),
         )
 
-    def _take_apart(self, text: str, of: TextKind) -> _Apart:
+    def _with_names_apart(self, texts: Sequence[_Apart]) -> list[_Apart]:
+        """The texts, with unknown verbs apart from names that have a place elsewhere: Zoë in "Zoë walked"."""
+        names = {run.name for apart in texts for run in apart.runs if run.kinds}
+        found = []
+        for number, apart in enumerate(texts):
+            first = [run.name.split(" ") for run in apart.runs if not run.kinds and " " in run.name]
+            known = (" ".join(words[:length]) for words in first for length in range(1, len(words)))
+            cut = tuple(sorted(names.intersection(known)))
+            of: TextKind = "question" if number == len(texts) - 1 else "sentence"
+            found.append(self._apart(apart.text, of, cut) if cut else apart)
+        return found
+
+    def _take_apart(self, text: str, of: TextKind, cut: Sequence[str] = ()) -> _Apart:
+        """A text split into words; after the names of ``cut`` another one begins."""
         text = compose(text)
-        runs = self._unknown_runs(text)
+        runs = self._unknown_runs(text, cut)
         units: list[str] = []
         places = []
         done = 0
@@ -208,7 +223,7 @@ class NameReader:
         ]
         return _Apart(text, tuple(units[place] for place in kept), tuple(found))
 
-    def _unknown_runs(self, text: str) -> list[_Run]:
+    def _unknown_runs(self, text: str, cut: Sequence[str]) -> list[_Run]:
         matches = list(_WORD.finditer(text))
         words = [match[0].lower() for match in matches]
         runs: list[_Run] = []
@@ -217,7 +232,7 @@ class NameReader:
         for length in self.symmetries.units.lengths(words):
             word, match = words[start], matches[start]
             known = length > 1 or word in self._known
-            if not known and last_known:
+            if not known and (last_known or runs[-1].name in cut):
                 runs.append(_Run(word, match.start(), match.end(), covered=match.start()))
             elif not known:
                 before = runs.pop()

@@ -41,6 +41,7 @@ class ReadingFields(TypedDict):
     left_out: tuple[int, ...]
     read_as: tuple[tuple[str, str], ...]
     unknown_words: tuple[str, ...]
+    untold: tuple[str, ...]
     guess: bool
 
 
@@ -58,6 +59,8 @@ class Reading:
     """Unknown names, each with what it was read as: ``("Zoë", "a name like Mary")``."""
     unknown_words: tuple[str, ...] = ()
     """All other words of story and question that the model never saw in training: they mean nothing to it."""
+    untold: tuple[str, ...] = ()
+    """New names in the question that no sentence has that was read."""
     guess: bool = False
     """No sentence could be read, so all were read as they are: the answer is a guess."""
 
@@ -69,6 +72,7 @@ class Reading:
             "left_out": self.left_out,
             "read_as": self.read_as,
             "unknown_words": self.unknown_words,
+            "untold": self.untold,
             "guess": self.guess,
         }
 
@@ -81,6 +85,7 @@ class Reading:
             lines.append(f"unknown words, ignored: {listed}{f' and {more} more' if more > 0 else ''}")
         if self.left_out:
             lines.append(f"{_sentences(len(self.left_out))} could not be read and {_were(self.left_out)} left out")
+        lines += [f"{name} is in no sentence that was read: the answer is a guess" for name in self.untold]
         if self.guess:
             lines.append("no sentence could be read: the answer is a guess")
         if self.skipped:
@@ -175,12 +180,14 @@ class Reader:
             kept, texts, named = list(range(len(story))), dict(enumerate(story)), None
         if named:
             unknown = _still_unknown(unknown, named)
+        skipped = max(0, len(kept) - self.memory) if self.memory else 0
         return Understood(
             told=len(story),
-            skipped=max(0, len(kept) - self.memory) if self.memory else 0,
+            skipped=skipped,
             left_out=tuple(sorted(set(range(len(story))).difference(kept))),
             read_as=self._read_as(named),
             unknown_words=tuple(unknown),
+            untold=_untold(named, [texts[place] for place in kept[skipped:]]),
             guess=guess,
             story=story,
             asked=question,
@@ -278,6 +285,14 @@ def _sentences(count: int) -> str:
 
 def _were(things: Collection[object]) -> str:
     return "was" if len(things) == 1 else "were"
+
+
+def _untold(named: KnownReading | None, sentences: Sequence[str]) -> tuple[str, ...]:
+    if named is None:
+        return ()
+    told = "\n".join(sentences).lower()
+    asked = (unit for unit in named.names if re.search(rf"\b{re.escape(unit)}\b", named.question.lower()))
+    return tuple(named.names[unit] for unit in asked if not re.search(rf"\b{re.escape(unit)}\b", told))
 
 
 def _still_unknown(unknown: Sequence[str], named: KnownReading) -> list[str]:

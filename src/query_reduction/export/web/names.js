@@ -50,7 +50,7 @@ class NameReader {
   }
 
   read(sentences, question) {
-    const texts = [...sentences.map((text) => this.apart(text, "sentence")), this.apart(question, "question")];
+    const texts = this.withNamesApart([...sentences.map((text) => this.apart(text, "sentence")), this.apart(question, "question")]);
     const fitting = new Map();
     const written = new Map();
     const used = new Set();
@@ -81,9 +81,20 @@ class NameReader {
     return { sentences: replaced.slice(0, -1), question: replaced.at(-1), names, crowded, unplaced };
   }
 
-  apart(given, kind) {
+  // "Zoë walked" is no name if Zoë has a place elsewhere.
+  withNamesApart(texts) {
+    const names = new Set(texts.flatMap(({ runs }) => runs.filter((run) => run.kinds.size).map((run) => run.name)));
+    return texts.map((apart, number) => {
+      const first = apart.runs.filter((run) => !run.kinds.size).map((run) => run.name.split(" "));
+      const known = first.flatMap((words) => words.slice(1).map((_, n) => words.slice(0, n + 1).join(" ")));
+      const cut = known.filter((name) => names.has(name));
+      return cut.length ? this.apart(apart.text, number === texts.length - 1 ? "question" : "sentence", cut) : apart;
+    });
+  }
+
+  apart(given, kind, cut = []) {
     const text = compose(given);
-    const runs = this.unknownRuns(text);
+    const runs = this.unknownRuns(text, cut);
     const units = [];
     const places = [];
     let done = 0;
@@ -148,7 +159,7 @@ class NameReader {
     return { text, units: kept.map((place) => units[place]), runs };
   }
 
-  unknownRuns(text) {
+  unknownRuns(text, cut) {
     const matches = [...text.matchAll(PLAIN_WORDS)];
     const words = matches.map((match) => match[0].toLowerCase());
     const runs = [];
@@ -158,7 +169,7 @@ class NameReader {
       const [word, match] = [words[start], matches[start]];
       const known = length > 1 || this.known.has(word);
       const end = match.index + match[0].length;
-      if (!known && lastKnown) runs.push({ name: word, start: match.index, covered: match.index, end });
+      if (!known && (lastKnown || cut.includes(runs.at(-1).name))) runs.push({ name: word, start: match.index, covered: match.index, end });
       else if (!known) Object.assign(runs.at(-1), { name: `${runs.at(-1).name} ${word}`, end });
       lastKnown = known;
       start += length;

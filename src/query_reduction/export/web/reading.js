@@ -43,7 +43,7 @@ class Reader {
       question: named ? named.question : question,
       unknown,
       nameBack: (answer) => answer.split(",").map((part) => named?.names.get(strip(part).toLowerCase()) ?? part).join(","),
-      notes: this.notes(named, unknown, leftOut, guess, kept.length, skipped),
+      notes: this.notes(named, unknown, leftOut, this.untold(named, positions.map((place) => texts.get(place))), guess, kept.length, skipped),
     };
   }
 
@@ -70,7 +70,14 @@ class Reader {
     return `a ${name ? "name" : "word"} like ${known}`;
   }
 
-  notes(named, unknown, leftOut, guess, readable, skipped) {
+  untold(named, sentences) {
+    const has = (text, unit) => ` ${splitWords(text.toLowerCase(), "words").join(" ")} `.includes(` ${unit} `);
+    const told = sentences.join("\n");
+    const asked = [...(named?.names ?? [])].filter(([unit]) => has(named.question, unit));
+    return asked.filter(([unit]) => !has(told, unit)).map(([, name]) => name);
+  }
+
+  notes(named, unknown, leftOut, untold, guess, readable, skipped) {
     const lines = [...(named?.names ?? [])].map(([unit, name]) => `${name} read as ${this.like(this.names.written.get(unit) ?? unit)}`);
     const more = unknown.length - MOST_LISTED;
     if (unknown.length) {
@@ -78,6 +85,7 @@ class Reader {
     }
     if (leftOut.length === 1) lines.push("1 sentence could not be read and was left out");
     if (leftOut.length > 1) lines.push(`${leftOut.length} sentences could not be read and were left out`);
+    lines.push(...untold.map((name) => `${name} is in no sentence that was read: the answer is a guess`));
     if (guess) lines.push("no sentence could be read: the answer is a guess");
     if (skipped) {
       const which = leftOut.length ? "readable sentences" : "sentences";
