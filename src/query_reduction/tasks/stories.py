@@ -250,16 +250,17 @@ class StoryParts(Parts):
         if any_writing:
             known, train = ([split_story(story) for story in stories] for stories in (known, train))
         unseen_share = _unseen_share(train)
+        fold_case = any_writing and not case_matters(known)
         symmetries = None
         told_again: list[Story] = []
         if options.symmetries:
             symmetries = SymmetriesByTask.discovered(train)
             told_again = _retold(symmetries, train)
-            known += told_again
+            known = [*known, *told_again]
         vocabulary = Vocabulary.from_stories(
             known,
             "text" if any_writing else "words",
-            fold_case=any_writing and not case_matters(known),
+            fold_case=fold_case,
             phrases=symmetries.phrases if symmetries else (),
         ).with_words_of(self.haystack, _COMMON)
         # Settings of the paper read words exactly as they are written, and every sentence of known words.
