@@ -28,7 +28,7 @@ from studies.casts import renamed, rewritten
 from studies.publish import RESULTS, publish
 
 CODE = (
-    "src/query_reduction/ready/*.safetensors",
+    "src/query_reduction/ready/task*.safetensors",
     "src/query_reduction/symmetry/unknown.py",
     "src/query_reduction/tasks/reading.py",
     "src/query_reduction/data/word_pairs.py",
