@@ -19,7 +19,7 @@ __all__ = ["Said", "Session"]
 _MOST_IN_A_ROW = 8
 """The system never speaks more often than this without waiting for the user."""
 _MOST_CHOICES = 10
-_UNSURE = 0.5
+_UNSURE = 0.7
 """Below this probability the user is told that the response may miss the point."""
 
 
