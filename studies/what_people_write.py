@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import random
-import re
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -25,12 +24,14 @@ from query_reduction.files import write_atomically
 from query_reduction.native.threads import use_threads
 from query_reduction.tasks.sources import load_parts
 from query_reduction.worlds import TASKS, Words
+from studies.casts import renamed, rewritten
 from studies.publish import RESULTS, publish
 
 CODE = (
-    "src/query_reduction/ready/*.safetensors",
+    "src/query_reduction/ready/task*.safetensors",
     "src/query_reduction/symmetry/unknown.py",
     "src/query_reduction/tasks/reading.py",
+    "src/query_reduction/data/word_pairs.py",
     "src/query_reduction/data/sentences.py",
     "src/query_reduction/data/vocabulary.py",
 )
@@ -53,6 +54,49 @@ NEW = {
     ),
 }  # fmt: skip
 """Thirty-six names that no training has."""
+GOSSIP = tuple(
+    """John likes to read in the garden when the weather is fine.
+Mary has been tired all week.
+Sandra is the youngest of the four.
+Daniel would rather have an apple than a football.
+The kitchen is small, but it gets the morning sun.
+Nobody has cleaned the office since Mary was ill.
+John and Sandra are old friends.
+Mary thinks that Daniel is in love.
+The milk is sour.
+There is no milk left.
+Who left the door open?
+The garden is full of roses.
+Daniel plays football every Sunday.
+Sandra never went to school in the city.
+Is John back yet?
+John is back.
+Mary took a deep breath.
+Sandra dropped a hint.
+Daniel got angry with John.
+Mary picked a bad moment.
+John moved slowly.
+Sandra went on talking.
+The apple never falls far from the tree.
+The football season is over.
+Bill gave up smoking.
+Fred gave Mary a smile.
+Jeff handed in his notice.
+Jeff passed the exam.
+Mary and the others went home late.
+The bedroom has a view of the hallway.
+Daniel left school at sixteen.
+Bill got the joke at last.
+Fred went back to sleep.
+Mary got used to the noise.
+The bathroom is next to the bedroom.
+It took Sandra an hour to find the office.
+John travelled a lot when he was young.
+Mary journeyed through the whole of Spain.
+They grabbed a bite to eat before the match.
+Everybody knows where the milk is.""".splitlines()
+)
+"""Prose about the people, places and things of the stories that tells nothing about where they are."""
 WRITINGS: Mapping[str, Callable[[str], str]] = {
     "lower case": str.lower,
     "upper case": str.upper,
@@ -97,18 +141,13 @@ def measure(model: StoryModel, task: int, told: list[Story], book: Sequence[str]
     if task in NOISY:
         single = [one for story in told for one in one_by_one(story)][:QUESTIONS]
         before = [given.answer for given in model.given(single)]
-        for name, noise in (("nonsense", nonsense(random.Random(seed))), ("prose", book)):
+        noises = (("nonsense", nonsense(random.Random(seed)), ADDED), ("prose", book, ADDED), ("gossip", GOSSIP, 20))
+        for name, noise, added in noises:
             rng = random.Random(seed)
-            after = [given.answer for given in model.given([with_noise(story, noise, rng) for story in single])]
+            after = [given.answer for given in model.given([with_noise(story, noise, added, rng) for story in single])]
             same = sum(one == other for one, other in zip(before, after, strict=True))
             found[f"unchanged by {name}"] = round(100 * same / len(before), 2)
     return found
-
-
-def rewritten(story: Story, write: Callable[[str], str]) -> Story:
-    """The same story, questions and answers, each text written differently."""
-    questions = [replace(asked, text=write(asked.text), answer=write(asked.answer)) for asked in story.questions]
-    return replace(story, sentences=tuple(map(write, story.sentences)), questions=tuple(questions))
 
 
 def on_fewer_lines(story: Story) -> Story:
@@ -156,8 +195,7 @@ def with_new_names(task: int, told: Sequence[Story], seed: int) -> Iterator[Stor
         for kind, names in NEW.items():
             own = getattr(words, kind).groups[group[kind]]
             new.update(zip(own, rng.sample(names, len(own)), strict=True))
-        known = re.compile(rf"\b({'|'.join(new)})\b")
-        yield rewritten(story, lambda text, known=known, new=new: known.sub(lambda found: new[found[0]], text))  # type: ignore[misc]
+        yield renamed(story, new)
 
 
 def one_by_one(story: Story) -> Iterator[Story]:
@@ -172,10 +210,10 @@ def nonsense(rng: random.Random) -> list[str]:
     return [f"{' '.join(rng.choices(words, k=rng.randint(2, 10)))}." for _ in range(3000)]
 
 
-def with_noise(story: Story, noise: Sequence[str], rng: random.Random) -> Story:
-    """A hundred other sentences, anywhere."""
+def with_noise(story: Story, noise: Sequence[str], added: int, rng: random.Random) -> Story:
+    """So many other sentences, anywhere."""
     sentences = list(story.sentences)
-    for sentence in rng.sample(noise, ADDED):
+    for sentence in rng.sample(noise, added):
         sentences.insert(rng.randint(0, len(sentences)), sentence)
     (asked,) = story.questions
     return Story(tuple(sentences), (Question(asked.text, asked.answer, len(sentences)),))
@@ -185,7 +223,7 @@ def report(tasks: Mapping[str, Any]) -> str:
     """As Markdown."""
     columns = _columns()
     names = ["published", "generated", "generated, new names", "published, new names"]
-    kept = ["unchanged by nonsense", "unchanged by prose"]
+    kept = ["unchanged by nonsense", "unchanged by prose", "unchanged by gossip"]
     return "\n".join(
         [
             "# Ready models and what people write",
@@ -201,7 +239,8 @@ def report(tasks: Mapping[str, Any]) -> str:
             *_table({task: tasks[task] for task in map(str, NAMED)}, names),
             "",
             f"Percent of {QUESTIONS} answers that stay the same with {ADDED} foreign sentences added to every story: "
-            "words that are none, and sentences from the King James Bible.",
+            "words that are none, and sentences from the King James Bible. Gossip: 20 of "
+            f"{len(GOSSIP)} sentences about the people, places and things of the stories, such as: *{GOSSIP[0]}*",
             "",
             *_table({task: tasks[task] for task in map(str, NOISY)}, kept),
             "",

@@ -18,7 +18,8 @@ __all__ = ["Said", "Session"]
 
 _MOST_IN_A_ROW = 8
 """The system never speaks more often than this without waiting for the user."""
-_UNSURE = 0.5
+_MOST_CHOICES = 10
+_UNSURE = 0.7
 """Below this probability the user is told that the response may miss the point."""
 
 
@@ -59,18 +60,22 @@ class Session:
             if turn and text == SILENCE and self._offered_before(response.text):
                 yield Said(None, advice=("that was the last one that fits", *self._changes(self._last_call())))
                 return
-            wished = self._wished_before(text, response.text)
+            if wished := self._wished_before(text, response.text):
+                yield Said(None, advice=(f"you said {wished}",))
+                text = wished
+                continue
+            choices = self._choices(response.text)
             said = self._record(text, response)
-            if wished:
-                said = replace(said, advice=(f"you said {wished}",))
+            if choices:
+                said = replace(said, advice=(*said.advice, choices))
             elif text != SILENCE and response.confidence < _UNSURE:
                 said = replace(
                     said, advice=(*said.advice, "not sure what you meant: say it otherwise if this is wrong")
                 )
             yield said
-            if not wished and not self.model.task.goes_on_after(response.text, rows=bool(said.rows)):
+            if not self.model.task.goes_on_after(response.text, rows=bool(said.rows)):
                 return
-            text = wished or SILENCE
+            text = SILENCE
 
     def story(self) -> Story:
         """The conversation so far."""
@@ -114,15 +119,24 @@ class Session:
         return self._respond(heard).text == self._respond(hearing.greeting).text
 
     def _wished_before(self, text: str, response: str) -> str:
-        """What the user has already said about what the system asks for now, if it has not asked for it before."""
-        kind = self.model.task.asks.get(response)
-        if kind is None or any(turn.answer == response for turn in self.questions):
-            return ""
+        """All that the user has wished for, if the system asks for a part of it and was not told all at once before."""
         hearing = self.model.task.hearing
-        said = (
-            hearing.wishes(hearing.hear(told).text) for told in (text, *(turn.text for turn in self.questions[::-1]))
-        )
-        return next((wishes[kind] for wishes in said if kind in wishes), "")
+        wishes: dict[str, str] = {}
+        for told in (*(turn.text for turn in self.questions), text):
+            wishes |= hearing.wishes(hearing.hear(told).text)
+        if self.model.task.asks.get(response) not in wishes:
+            return ""
+        request = hearing.request(wishes)
+        return "" if request in (text, *(turn.text for turn in self.questions[-2:])) else request
+
+    def _choices(self, response: str) -> str:
+        """The names that the system knows of the kind it asks for, if it has asked before."""
+        kind = self.model.task.asks.get(response)
+        if kind is None or all(turn.answer != response for turn in self.questions):
+            return ""
+        names = sorted(name for name, its in self.model.task.hearing.lexicon.kinds.items() if its == kind)
+        more = f" and {len(names) - _MOST_CHOICES} more" if len(names) > _MOST_CHOICES else ""
+        return f"please choose from {', '.join(names[:_MOST_CHOICES])}{more}"
 
     def _last_call(self) -> str:
         return next((turn.answer for turn in reversed(self.questions) if _is_call(turn.answer)), "")

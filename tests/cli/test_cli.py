@@ -102,7 +102,14 @@ def test_train_result(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Non
     assert result["test_errors"] == {"answer": {"1": result["test_error"]}}
     assert result["network"] == "2r8"
     assert result["settings"]["network"]["dimension"] == 8
-    task = {"kind": "stories", "memory": 50, "vocabulary": "train", "writing": "any", "symmetries": False}
+    task = {
+        "kind": "stories",
+        "memory": 50,
+        "vocabulary": "train",
+        "writing": "any",
+        "symmetries": False,
+        "unreadable": "left-out",
+    }
     assert result["settings"]["task"] == task
     assert result["settings"]["recipe"]["max_epochs"] == 4
     assert len(result["restarts"]) == 2

@@ -2,14 +2,15 @@
 
 Greetings, capitals, commas, numerals, refusals and changes of mind; and wishes that nothing fits, where the talk must
 end with what to change. What stands in brackets is said only if the system asks whether there is anything else to
-update. ``SECOND`` was written when the rules of ``tasks.utterances`` worked on ``FIRST``, to see what they miss.
+update. ``SECOND`` was written when the rules of ``tasks.utterances`` worked on ``FIRST``, to see what they miss, and
+``THIRD`` when they worked on both: people who do not answer what they are asked, or ask for what there is not.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["FIRST", "NOTHING_FITS", "SECOND", "Written"]
+__all__ = ["FIRST", "NOTHING_FITS", "SECOND", "THIRD", "Written"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,6 +268,43 @@ SECOND = (
 )
 """More of them."""
 
+THIRD = (
+    Written(
+        (
+            "Good evening!",
+            "We'd love some indian food tonight",
+            "london",
+            "there are 4 of us",
+            "not too pricey - cheap",
+            "sounds good",
+        ),
+        _place("indian", "london", "cheap", 7),
+    ),
+    Written(
+        ("hi", "I don't care which cuisine", "in paris", "for 4 people", "cheap", "Italian, then.", "Great!"),
+        _place("italian", "paris", "cheap", 8),
+    ),
+    Written(
+        ("hi", "english food in london for eight", "expensive", "British, then", "I like it"),
+        _place("british", "london", "expensive", 8),
+    ),
+    Written(
+        ("Could I get a table at 7pm in Berlin?", "Paris then", "Spanish", "3 people", "cheap", "four", "(no)", "Yes!"),
+        _place("spanish", "paris", "cheap", 8),
+    ),
+    Written(
+        ("Hello, Italian in Madrid for 6, expensive", "Actually make that London", "(no)", "yes please"),
+        _place("italian", "london", "expensive", 4),
+    ),
+    Written(
+        ("Hi. In Paris. For 4. Not French, Italian. Cheap.", "No", "I'll take it"),
+        _place("italian", "paris", "cheap", 6),
+    ),
+    Written(
+        ("i'd like thai food", "italian then, in rome, for 2, cheap", "no no I meant spanish", "(no)", "great"),
+        _place("spanish", "rome", "cheap", 5),
+    ),
+)
 NOTHING_FITS = (
     Written(("Hello!", "I'd like a table for 4 in Paris, French food, cheap.")),
     Written(("Hi", "Can you book a table in Paris?", "French.", "For 4.", "Cheap.")),

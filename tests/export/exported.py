@@ -11,6 +11,7 @@ from small_networks import saved_story_model, variant, weights_of
 from query_reduction import worlds
 from query_reduction.data.stories import Question, Story
 from query_reduction.data.vocabulary import Vocabulary
+from query_reduction.data.word_pairs import WordPairs
 from query_reduction.model import StoryModel
 from query_reduction.networks.registry import build_network
 from query_reduction.symmetry import Symmetries, SymmetriesByTask
@@ -58,7 +59,8 @@ def model_that_knows_names() -> StoryModel:
     # In another task people are exchanged, but places are not; where both have a place for a name, the first reads it.
     other = replace(symmetries, kinds=kinds[:1], contexts=find_contexts(TOLD, units, kinds[:1]))
     by_task = SymmetriesByTask({"2": other, "1": symmetries})
-    return _model(StoryTask(vocabulary, StoryOptions(writing="any", memory=5), by_task))
+    pairs = WordPairs.of_stories(TOLD, vocabulary)
+    return _model(StoryTask(vocabulary, StoryOptions(writing="any", memory=5), by_task, pairs=pairs))
 
 
 def model_of_tables() -> StoryModel:

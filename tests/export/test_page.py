@@ -122,6 +122,13 @@ def test_names_never_heard(opened: Opened) -> None:
         (["Where is Zork.", "Mary went to the garden."], "Where is Mary?"),
         (["Where is Zork.", "Zork went to the garden."], "Where is Mary?"),
         (["Quickly Mary went.", "Mary travelled to the old office 7 🙂."], "Where is Mary?"),
+        (
+            ["The nurse went to ward 3.", "Mary Smith moved to the office 2.", "Nurse moved to Paris."],
+            "Where is the nurse?",
+        ),
+        (["Mary quickly went to the office.", "Mary went to sleep.", "John is back."], "Where is Mary Smith?"),
+        (["Zoë Washburne walked over to pier 4.", "Zoë Washburne went to bay 4."], "Where is Zoë Washburne?"),
+        (["The cat 2 went to bay 3 quickly.", "Mary went to the Δ 3", "The the went to 4."], "Where is cat 2?"),
     ]:
         assert_same(page, model, story, question)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -76,6 +77,23 @@ def test_what_ships_is_small_and_says_where_it_comes_from(model: ReadyModel) -> 
         story = generate(tasks[-1], 5, split="test")[0]
         question = story.questions[-1]
         assert not saved.task.vocabulary.unknown_words([*story.sentences, question.text])
+
+
+def test_all_but_the_joint_one_were_made_by_one_clean_commit() -> None:
+    commits = {model.name: model.card["commit"] for model in SHIPPED}
+    assert all(re.fullmatch("[0-9a-f]{40}", commit) for commit in commits.values())
+    del commits["joint"]  # it is still that of version 0.1.0
+    assert len(set(commits.values())) == 1
+
+
+@pytest.mark.parametrize(
+    "model",
+    [pytest.param(model, id=model.name, marks=pytest.mark.slow if model.name == "joint" else ()) for model in SHIPPED],
+)
+def test_evaluating_one_gives_the_error_of_its_card(model: ReadyModel, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["evaluate", model.name, "--json"]) == 0
+    result = json.loads(capsys.readouterr().out)
+    assert result["error"] == pytest.approx(model.card["errors"]["generated"], abs=0.05)
 
 
 @pytest.mark.parametrize(("name", "story", "question", "answer"), OWN_STORIES)

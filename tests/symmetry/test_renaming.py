@@ -99,6 +99,17 @@ def test_case_punctuation_columns_and_names_of_several_words() -> None:
     assert renamed.task == "0"
 
 
+def test_capitals_within_a_name_stay() -> None:
+    units = Units(frozenset({("dock", "b"), ("dock", "a")}))
+    story = Story(
+        ("Eva drove to dock B.", "Eva drove to dock A.", "eva left the yard."), (Question("Where?", "dock B", 3),)
+    )
+    sentences = Sentences(units, [story], {"eva": "Eva"})
+    renaming = Renaming({"dock b": "yard", "yard": "dock b"}, sentences)
+    assert renaming.story(story).sentences == ("Eva drove to yard.", "Eva drove to dock A.", "eva left the dock B.")
+    assert renaming.story(story).questions[0].answer == "yard"
+
+
 def test_every_story_has_a_renaming_of_its_own() -> None:
     stories = [STORY] * 30
     renamed = Renamer(FOUND, stories).stories(stories, random.Random(0))

@@ -79,3 +79,46 @@ def test_a_name_may_be_read_as_one_that_is_not_interchangeable(known: tuple[Symm
     part = Symmetries((PEOPLE, PLACES[:4]), units=symmetries.units, contexts=contexts, lending=lending)
     told = [f"Mary went to the {place}." for place in ("attic", "barn", "cellar", "den", "eyrie", "foyer")]
     assert read_unknown(part, told, "Where is Mary?", words).unplaced == ()
+
+
+@pytest.mark.parametrize(
+    ("told", "asked", "read_as", "names"),
+    [
+        ("The nurse went to ward 3.", "Where is the nurse?", "Mary went to the bathroom.", {"nurse", "ward 3"}),
+        ("the cat went back to Paris", "Where is the cat?", "mary went back to the Bathroom", {"cat", "Paris"}),
+        (
+            "Mary Smith went to the office 2.",
+            "Where is Mary?",
+            "John went to the bathroom.",
+            {"Mary Smith", "office 2"},
+        ),
+        ("Mary quickly went to the office.", "Where is Mary?", "Mary quickly went to the office.", set()),
+        ("Mary went to sleep.", "Where is Mary?", "Mary went to sleep.", set()),
+    ],
+)
+def test_articles_numbers_and_surnames(
+    known: tuple[Symmetries, tuple[str, ...]], told: str, asked: str, read_as: str, names: set[str]
+) -> None:
+    symmetries, words = known
+    read = read_unknown(symmetries, [told], asked, words)
+    assert read.sentences == (read_as,) and set(read.names.values()) == names
+    assert read.question.lower() == "where is mary?"
+
+
+def test_with_and_without_its_article_a_name_is_the_same(known: tuple[Symmetries, tuple[str, ...]]) -> None:
+    symmetries, words = known
+    read = read_unknown(symmetries, ["The nurse went to the bay 3.", "Nurse moved to bay 3."], "Where is nurse?", words)
+    assert read.sentences == ("Mary went to the bathroom.", "Mary moved to the bathroom.")
+    assert read.name_back("bathroom") == "bay 3"
+
+
+def test_an_unknown_verb_is_no_part_of_a_name() -> None:
+    stories = generate(1, 300)
+    kinds = (PEOPLE, PLACES, ("went", "went back", "moved", "journeyed", "travelled"))
+    units = Units(frozenset({("went", "back")}))
+    symmetries = Symmetries(kinds, units=units, contexts=find_contexts(stories, units, kinds))
+    words = Vocabulary.from_stories(stories).words
+    told = ["Zoë Washburne walked over to pier 4.", "Zoë Washburne went to the attic."]
+    read = read_unknown(symmetries, told, "Where is Zoë Washburne?", words)
+    assert read.sentences == ("Mary went back to the bedroom.", "Mary went to the bathroom.")
+    assert read.name_back("bedroom") == "pier 4" and read.unplaced == ()

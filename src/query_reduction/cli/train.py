@@ -166,11 +166,13 @@ def report(result: RunResult, folder: Path | None, kind: str) -> None:
         console.print(f"development error [bold]{chosen.dev_error:.1f}%[/] (no test questions)")
     else:
         spread: dict[str, Any] = result.as_json()
-        console.print(
-            f"test error [bold]{chosen.test_error:.1f}%[/] (restart {chosen.restart}, chosen on development); over "
-            f"{len(result.restarts)} restarts {spread['test_error_mean']:.1f} ± {spread['test_error_std']:.1f}%; "
-            f"{result.seconds:.0f} s"
-        )
+        over = ""
+        if len(result.restarts) > 1:
+            over = (
+                f" (restart {chosen.restart}, chosen on development); over {len(result.restarts)} restarts "
+                f"{spread['test_error_mean']:.1f} ± {spread['test_error_std']:.1f}%"
+            )
+        console.print(f"test error [bold]{chosen.test_error:.1f}%[/]{over}; {result.seconds:.0f} s")
     if result.diverged:
         console.print(
             f"{len(result.diverged)} of {len(result.restarts)} restarts diverged and were stopped; try a smaller "

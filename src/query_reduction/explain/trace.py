@@ -132,6 +132,7 @@ class Trace(Reading):
             "left_out": list(self.left_out),
             "read_as": [list(names) for names in self.read_as],
             "unknown_words": list(self.unknown_words),
+            "untold": list(self.untold),
             "guess": self.guess,
             "notes": self.notes(),
             "question": self.question,

@@ -53,6 +53,7 @@ def _values(model: StoryModel, config: Any) -> dict[str, Any]:
         "vocabulary": asdict(task.vocabulary),
         "memory": task.options.memory,
         "unseen_share": task.unseen_share,
+        "pairs": task.pairs.as_json() if task.pairs else None,
         "symmetries": symmetries,
         "weights": {
             name: base64.b64encode(weight.astype("<f4").tobytes()).decode()

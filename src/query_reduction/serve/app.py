@@ -134,6 +134,7 @@ def create_app(
                 "left_out": found.left_out,
                 "read_as": found.read_as,
                 "unknown_words": found.unknown_words,
+                "untold": found.untold,
                 "guess": found.guess,
                 "notes": found.notes(),
             }

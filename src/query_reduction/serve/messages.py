@@ -138,6 +138,7 @@ class _Reading(_Message):
         description="unknown names, each with what it was read as", examples=[[("Zoë", "a name like Mary")]]
     )
     unknown_words: list[str] = Field(description="other words the model never saw in training: they mean nothing to it")
+    untold: list[str] = Field(description="new names in the question that no sentence has that was read")
     guess: bool = Field(description="no sentence could be read, so all were read as they are")
     notes: list[str] = Field(description="all of this as lines of text")
 

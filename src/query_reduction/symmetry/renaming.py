@@ -95,9 +95,10 @@ class Sentences:
     def _write(self, unit: str, instead_of: str) -> str:
         """The unit as it is written in the stories, capitalised if and only if the other is."""
         words = plain(unit)
-        if instead_of == instead_of.lower():
-            return words
         written = self.written(words)
+        # Capitals within a name ("dock B") belong to it; those of "USA" stand for the one of "Mary".
+        if instead_of == instead_of.lower() and (written[1:] == words[1:] or written.isupper()):
+            return words
         initial = written[0].upper() if instead_of[0].isupper() else written[0].lower()
         return initial + written[1:]
 

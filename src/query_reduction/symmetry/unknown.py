@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from itertools import product
 
 from query_reduction.data.words import compose
 from query_reduction.symmetry.contexts import GAP, kind_numbers
@@ -23,6 +24,8 @@ _WORD = re.compile(r"\w+")
 _SOME_KIND = re.compile(r"@\d+")
 _OTHER = "@?"
 """Another unknown name in the same sentence: it may be of any kind."""
+_MOST_VARIED = 3
+"""Articles are tried in sentences with at most so many unknown names."""
 _TEXTS_KEPT = 20_000
 """The number of split texts that are cached: stories repeat sentences, and questions repeat stories."""
 
@@ -60,6 +63,23 @@ class _Run:
     end: int
     kinds: frozenset[int] = frozenset()
     """The kinds that could occur there; none if no sentence of this form is known."""
+    article: str = ""
+    """A word that known names have before them there, and this one has not: "to pier 4", but "to the garden"."""
+    covered: int = -1
+    """Where the word begins that is left out before this name, as known names have none there ("the nurse", but
+    "Mary"); otherwise where the name begins."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Taken:
+    """One way to take an unknown name: alone, with the unit before it, or with an article."""
+
+    run: _Run
+    with_unit_before: bool = False
+
+    @property
+    def changed(self) -> bool:
+        return self.with_unit_before or bool(self.run.article)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +103,8 @@ class NameReader:
         for context, kinds in symmetries.contexts.items():
             words = context.split(" ")
             self._contexts[len(words)].append((words, frozenset(kinds)))
+        before = {words[words.index(GAP) - 1] for same in self._contexts.values() for words, _ in same}
+        self._articles = sorted(word for word in before if not word.startswith("@"))
         self._apart = lru_cache(_TEXTS_KEPT)(self._take_apart)
 
     def read(self, sentences: Sequence[str], question: str) -> KnownReading:
@@ -90,7 +112,9 @@ class NameReader:
 
         Where there are too few, those come first that the question asks about, and then those told last.
         """
-        texts = [*(self._apart(text, "sentence") for text in sentences), self._apart(question, "question")]
+        texts = self._with_names_apart(
+            [*(self._apart(text, "sentence") for text in sentences), self._apart(question, "question")]
+        )
         fitting: dict[str, frozenset[int] | None] = {}
         written: dict[str, str] = {}
         used: set[str] = set()
@@ -124,9 +148,22 @@ class NameReader:
             tuple(crowded),
         )
 
-    def _take_apart(self, text: str, of: TextKind) -> _Apart:
+    def _with_names_apart(self, texts: Sequence[_Apart]) -> list[_Apart]:
+        """The texts, with unknown verbs apart from names that have a place elsewhere: Zoë in "Zoë walked"."""
+        names = {run.name for apart in texts for run in apart.runs if run.kinds}
+        found = []
+        for number, apart in enumerate(texts):
+            first = [run.name.split(" ") for run in apart.runs if not run.kinds and " " in run.name]
+            known = (" ".join(words[:length]) for words in first for length in range(1, len(words)))
+            cut = tuple(sorted(names.intersection(known)))
+            of: TextKind = "question" if number == len(texts) - 1 else "sentence"
+            found.append(self._apart(apart.text, of, cut) if cut else apart)
+        return found
+
+    def _take_apart(self, text: str, of: TextKind, cut: Sequence[str] = ()) -> _Apart:
+        """A text split into words; after the names of ``cut`` another one begins."""
         text = compose(text)
-        runs = self._unknown_runs(text)
+        runs = self._unknown_runs(text, cut)
         units: list[str] = []
         places = []
         done = 0
@@ -136,14 +173,57 @@ class NameReader:
             units.append(_OTHER)
             done = run.end
         units += self.symmetries.units.of_text(text[done:], of)
-        pattern = [f"@{of}", *(f"@{self._kind[unit]}" if unit in self._kind else unit for unit in units)]
-        found = []
-        for run, place in zip(runs, places, strict=True):
-            kinds = self._fitting([*pattern[: place + 1], GAP, *pattern[place + 2 :]])
-            found.append(_Run(run.name, run.start, run.end, kinds))
-        return _Apart(text, tuple(units), tuple(found))
+        first = None
+        for taken in self._ways(text, units, dict(zip(places, runs, strict=True))):
+            apart = self._placed(text, units, dict(zip(places, taken, strict=True)), of)
+            if all(run.kinds for run in apart.runs):
+                return apart
+            first = first or apart
+        assert first is not None
+        return first
 
-    def _unknown_runs(self, text: str) -> list[_Run]:
+    def _ways(self, text: str, units: Sequence[str], runs: Mapping[int, _Run]) -> Iterator[tuple[_Taken, ...]]:
+        """How the unknown names of a text can be taken: as they stand first, then with as few changes as possible."""
+        yield tuple(map(_Taken, runs.values()))
+        if 0 < len(runs) <= _MOST_VARIED:
+            each = [self._taken(text, units[place - 1] if place else "", run) for place, run in runs.items()]
+            ways = sorted(product(*each), key=lambda way: sum(taken.changed for taken in way))
+            yield from ways[1:]
+
+    def _taken(self, text: str, before: str, run: _Run) -> list[_Taken]:
+        ways = [_Taken(run)]
+        match = next(reversed(list(_WORD.finditer(text, 0, run.start))), None)
+        if before in self._articles and match:
+            ways.append(_Taken(replace(run, covered=match.start()), with_unit_before=True))
+        capital = text[run.start].isupper()
+        # "office 2" and "Mary Smith" are not the office and Mary; "Mary quickly" is.
+        own_name = run.name[0].isdecimal() or (capital and match is not None and match[0][0].isupper())
+        if before in self._kind and match and match[0].lower() == before and own_name:
+            joined = replace(run, name=f"{before} {run.name}", start=match.start(), covered=match.start())
+            ways.append(_Taken(joined, with_unit_before=True))
+        # One can go to Paris and to pier 4; who goes to sleep goes to no place.
+        if capital or any(map(str.isdecimal, run.name)):
+            ways += [_Taken(replace(run, article=word)) for word in self._articles if word != before]
+        return ways
+
+    def _placed(self, text: str, units: Sequence[str], taken: Mapping[int, _Taken], of: TextKind) -> _Apart:
+        """The text with its unknown names taken in one way, and the kinds that fit there."""
+        kept = [place for place in range(len(units)) if place + 1 not in taken or not taken[place + 1].with_unit_before]
+        pattern = [f"@{of}"]
+        gaps = []
+        for place in kept:
+            if place in taken and taken[place].run.article:
+                pattern.append(taken[place].run.article)
+            if place in taken:
+                gaps.append(len(pattern))
+            pattern.append(f"@{self._kind[units[place]]}" if units[place] in self._kind else units[place])
+        found = [
+            replace(each.run, kinds=self._fitting([*pattern[:gap], GAP, *pattern[gap + 1 :]]))
+            for each, gap in zip(taken.values(), gaps, strict=True)
+        ]
+        return _Apart(text, tuple(units[place] for place in kept), tuple(found))
+
+    def _unknown_runs(self, text: str, cut: Sequence[str]) -> list[_Run]:
         matches = list(_WORD.finditer(text))
         words = [match[0].lower() for match in matches]
         runs: list[_Run] = []
@@ -152,11 +232,11 @@ class NameReader:
         for length in self.symmetries.units.lengths(words):
             word, match = words[start], matches[start]
             known = length > 1 or word in self._known
-            if not known and last_known:
-                runs.append(_Run(word, match.start(), match.end()))
+            if not known and (last_known or runs[-1].name in cut):
+                runs.append(_Run(word, match.start(), match.end(), covered=match.start()))
             elif not known:
                 before = runs.pop()
-                runs.append(_Run(f"{before.name} {word}", before.start, match.end()))
+                runs.append(replace(before, name=f"{before.name} {word}", end=match.end()))
             last_known = known
             start += length
         return runs
@@ -189,7 +269,8 @@ def _replaced(apart: _Apart, chosen: Mapping[str, str]) -> str:
     for run in apart.runs:
         if run.name in chosen:
             name = plain(chosen[run.name])
-            capital = text[run.start].isupper()
-            pieces += [text[done : run.start], name[0].upper() + name[1:] if capital else name]
+            capital = text[run.covered].isupper()
+            pieces += [text[done : run.covered], f"{run.article} " if run.article else ""]
+            pieces.append(name[0].upper() + name[1:] if capital else name)
             done = run.end
     return "".join([*pieces, text[done:]])

@@ -8,7 +8,7 @@ network was trained for. ``Reading`` says what was done.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import TypedDict
@@ -16,6 +16,7 @@ from typing import TypedDict
 from query_reduction.data.sentences import split_sentences
 from query_reduction.data.stories import Question, Story
 from query_reduction.data.vocabulary import UNKNOWN_WORD, Vocabulary
+from query_reduction.data.word_pairs import WordPairs
 from query_reduction.errors import InputError
 from query_reduction.symmetry import KnownReading, NameReaders
 
@@ -40,6 +41,7 @@ class ReadingFields(TypedDict):
     left_out: tuple[int, ...]
     read_as: tuple[tuple[str, str], ...]
     unknown_words: tuple[str, ...]
+    untold: tuple[str, ...]
     guess: bool
 
 
@@ -57,6 +59,8 @@ class Reading:
     """Unknown names, each with what it was read as: ``("Zoë", "a name like Mary")``."""
     unknown_words: tuple[str, ...] = ()
     """All other words of story and question that the model never saw in training: they mean nothing to it."""
+    untold: tuple[str, ...] = ()
+    """New names in the question that no sentence has that was read."""
     guess: bool = False
     """No sentence could be read, so all were read as they are: the answer is a guess."""
 
@@ -68,6 +72,7 @@ class Reading:
             "left_out": self.left_out,
             "read_as": self.read_as,
             "unknown_words": self.unknown_words,
+            "untold": self.untold,
             "guess": self.guess,
         }
 
@@ -80,6 +85,7 @@ class Reading:
             lines.append(f"unknown words, ignored: {listed}{f' and {more} more' if more > 0 else ''}")
         if self.left_out:
             lines.append(f"{_sentences(len(self.left_out))} could not be read and {_were(self.left_out)} left out")
+        lines += [f"{name} is in no sentence that was read: the answer is a guess" for name in self.untold]
         if self.guess:
             lines.append("no sentence could be read: the answer is a guess")
         if self.skipped:
@@ -148,13 +154,15 @@ class Reader:
     """The expected share of words in a text that training does not have (0 for small worlds)."""
     reads_all: bool = False
     """Whether every sentence is read as it is written."""
+    pairs: WordPairs | None = None
+    """The words that may follow each other in a sentence, where training tells."""
 
     def understand(self, told: Sequence[str], question: str) -> Understood:
         """Sentences and a question, made readable."""
         story = tuple(told)
         if self.reads_all:
             return replace(self._as_written(story, question), unknown_words=self._unknown(question))
-        if all(map(self._familiar, story)) and self._familiar(question):
+        if all(map(self._familiar, story)) and self._all_known(question):
             return self._as_written(story, question)
         unknown = self.vocabulary.unknown_words([*story, question])
         named = self.names.read(story, question) if unknown and self.names else None
@@ -172,12 +180,14 @@ class Reader:
             kept, texts, named = list(range(len(story))), dict(enumerate(story)), None
         if named:
             unknown = _still_unknown(unknown, named)
+        skipped = max(0, len(kept) - self.memory) if self.memory else 0
         return Understood(
             told=len(story),
-            skipped=max(0, len(kept) - self.memory) if self.memory else 0,
+            skipped=skipped,
             left_out=tuple(sorted(set(range(len(story))).difference(kept))),
             read_as=self._read_as(named),
             unknown_words=tuple(unknown),
+            untold=_untold(named, [texts[place] for place in kept[skipped:]]),
             guess=guess,
             story=story,
             asked=question,
@@ -193,12 +203,24 @@ class Reader:
 
     @cached_property
     def _familiar(self) -> Callable[[str], bool]:
-        """Whether all words of a text are known; stories repeat their sentences, so each is looked at once."""
+        """Whether a sentence is read as it is written; stories repeat their sentences, so each is looked at once."""
 
-        def familiar(text: str) -> bool:
-            return self._readable(text) and not self.vocabulary.unknown_words([text])
+        def familiar(sentence: str) -> bool:
+            return self._readable(sentence) and self._all_known(sentence)
 
         return lru_cache(_TEXTS_KEPT)(familiar)
+
+    @cached_property
+    def _all_known(self) -> Callable[[str], bool]:
+        """Whether all words of a text are known."""
+        return lru_cache(_TEXTS_KEPT)(lambda text: not self.vocabulary.unknown_words([text]))
+
+    def reads_as_told(self, stories: Iterable[Story]) -> bool:
+        """Whether it reads every sentence and question of some stories just as it is written."""
+        return self.reads_all or all(
+            all(map(self._familiar, story.sentences)) and all(self._all_known(asked.text) for asked in story.questions)
+            for story in stories
+        )
 
     def _unknown(self, question: str) -> tuple[str, ...]:
         return tuple(self.vocabulary.unknown_words([question]))
@@ -215,14 +237,21 @@ class Reader:
         )
 
     def _readable(self, text: str, *, known: Collection[str] = ()) -> bool:
-        """Whether enough of a sentence's words are known; ``known`` are names that count as such."""
+        """Whether enough of a sentence's words are known, and in a known order.
+
+        ``known`` are names that count as such, and may stand anywhere.
+        """
         numbers = self.vocabulary.numbers(text)
         unknown = numbers.count(UNKNOWN_WORD)
+        named = 0
         if unknown and known:
             words = {word for name in known for word in name.split()}
-            unknown -= sum(word.lower() in words for word in self.vocabulary.unknown_words([text]))
+            named = sum(word.lower() in words for word in self.vocabulary.unknown_words([text]))
+            unknown -= named
         usual = _UNKNOWN_SHARE + _SPREAD * self.unseen_share
-        return unknown < _MOST_UNKNOWN * len(numbers) and unknown <= max(1.0, usual * len(numbers))
+        if unknown >= _MOST_UNKNOWN * len(numbers) or unknown > max(1.0, usual * len(numbers)):
+            return False
+        return self.pairs is None or named > 0 or self.pairs.allow(numbers)
 
     def _read_as(self, named: KnownReading | None) -> tuple[tuple[str, str], ...]:
         if named is None or self.names is None:
@@ -256,6 +285,14 @@ def _sentences(count: int) -> str:
 
 def _were(things: Collection[object]) -> str:
     return "was" if len(things) == 1 else "were"
+
+
+def _untold(named: KnownReading | None, sentences: Sequence[str]) -> tuple[str, ...]:
+    if named is None:
+        return ()
+    told = "\n".join(sentences).lower()
+    asked = (unit for unit in named.names if re.search(rf"\b{re.escape(unit)}\b", named.question.lower()))
+    return tuple(named.names[unit] for unit in asked if not re.search(rf"\b{re.escape(unit)}\b", told))
 
 
 def _still_unknown(unknown: Sequence[str], named: KnownReading) -> list[str]:

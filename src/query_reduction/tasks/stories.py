@@ -15,6 +15,7 @@ from query_reduction.data.encoding import EncodedQuestions, encode_stories
 from query_reduction.data.sentences import split_story
 from query_reduction.data.stories import Story
 from query_reduction.data.vocabulary import UNKNOWN_WORD, Vocabulary, case_matters, split_words
+from query_reduction.data.word_pairs import WordPairs
 from query_reduction.errors import InputError
 from query_reduction.inference.heads import HeadConfig
 from query_reduction.inference.network import Floats, Network
@@ -54,9 +55,9 @@ class StoryOptions:
     """Discover which words are interchangeable without making an answer false, so that stories can be retold in
     other words (see --copies)."""
     unreadable: Literal["left-out", "read"] = "left-out"
-    """left-out = unknown names are read as known ones, and a sentence of too many unknown words is not read, because it
-    would disturb every answer; read = every sentence is read as it is written, by a network that was trained to find
-    its facts in any text (see --haystack)."""
+    """left-out = unknown names are read as known ones, and a sentence of too many unknown words, or of known words in
+    an order that training does not have, is not read, because it would disturb every answer; read = every sentence is
+    read as it is written, by a network that was trained to find its facts in any text (see --haystack)."""
 
     def __post_init__(self) -> None:
         check(self)
@@ -90,6 +91,8 @@ class StoryTask(Task):
     symmetries: SymmetriesByTask | None = None
     unseen_share: float = 0.0
     """The expected share of words in a text that training does not have."""
+    pairs: WordPairs | None = None
+    """The words that follow each other in its sentences, if these have few forms."""
 
     @property
     def head(self) -> HeadConfig:
@@ -101,7 +104,7 @@ class StoryTask(Task):
         """How it reads what people write."""
         reads_all = self.options.unreadable == "read"
         names = NameReaders(self.symmetries, self.vocabulary.words) if self.symmetries and not reads_all else None
-        return Reader(self.vocabulary, names, self.options.memory, self.unseen_share, reads_all)
+        return Reader(self.vocabulary, names, self.options.memory, self.unseen_share, reads_all, self.pairs)
 
     def understand(self, story: str | Sequence[str], question: str) -> Understood:
         """A story (sentences, or texts of several) and a question as they are read."""
@@ -119,7 +122,7 @@ class StoryTask(Task):
         ]
 
     def encode(self, stories: Sequence[Story]) -> EncodedQuestions:
-        """The questions as numbers; those with unknown words as ``as_read`` has them, answers included."""
+        """The questions of training and development as numbers; if there are unknown words, as ``as_read`` has them."""
         told = [split_story(story) for story in stories] if self.options.writing == "any" else stories
         encoded = encode_stories(told, self.vocabulary, self.options.memory)
         if self.options.unreadable == "read" or not (encoded.sentences.numbers == UNKNOWN_WORD).any():
@@ -131,7 +134,9 @@ class StoryTask(Task):
 
         An answer never seen in training counts as wrong, unless it is a name that could be read as a known one.
         """
-        questions = self.encode(stories)
+        told = [split_story(story) for story in stories] if self.options.writing == "any" else stories
+        read = told if self.reader.reads_as_told(told) else self.as_read(told)
+        questions = encode_stories(read, self.vocabulary, self.options.memory)
         scores = []
         for network in networks:
             correct = answered_right(network, questions)
@@ -196,12 +201,22 @@ class StoryTask(Task):
         told = [split_story(story) for story in stories] if self.options.writing == "any" else list(stories)
         if self.symmetries is not None:
             told += _retold(self.symmetries, told)
-        return replace(self, vocabulary=self.vocabulary.extended(told))
+        vocabulary = self.vocabulary.extended(told)
+        pairs = WordPairs.of_stories(told, vocabulary) if self.pairs else None
+        if self.pairs and pairs:
+            pairs = WordPairs(self.pairs.known | pairs.known)
+        return replace(self, vocabulary=vocabulary, pairs=pairs)
 
     def as_json(self) -> dict[str, Any]:
         """See ``Task``."""
         found = self.symmetries.as_json() if self.symmetries else None
-        return {"options": asdict(self.options), "symmetries": found, "unseen_share": self.unseen_share}
+        pairs = self.pairs.as_json() if self.pairs else None
+        return {
+            "options": asdict(self.options),
+            "symmetries": found,
+            "unseen_share": self.unseen_share,
+            "pairs": pairs,
+        }
 
     @staticmethod
     def from_json(values: Mapping[str, Any], vocabulary: Vocabulary) -> StoryTask:
@@ -209,7 +224,14 @@ class StoryTask(Task):
         found = values["symmetries"]
         symmetries = None if found is None else SymmetriesByTask.from_json(found)
         unseen_share = float(values.get("unseen_share", 0.0))
-        return StoryTask(vocabulary, from_json(StoryOptions, values["options"]), symmetries, unseen_share)
+        pairs = values.get("pairs")
+        return StoryTask(
+            vocabulary,
+            from_json(StoryOptions, values["options"]),
+            symmetries,
+            unseen_share,
+            None if pairs is None else WordPairs.from_json(pairs, vocabulary.size),
+        )
 
 
 @dataclass(frozen=True)
@@ -229,17 +251,23 @@ class StoryParts(Parts):
         if any_writing:
             known, train = ([split_story(story) for story in stories] for stories in (known, train))
         unseen_share = _unseen_share(train)
+        fold_case = any_writing and not case_matters(known)
         symmetries = None
+        told_again: list[Story] = []
         if options.symmetries:
             symmetries = SymmetriesByTask.discovered(train)
-            known += _retold(symmetries, train)
+            told_again = _retold(symmetries, train)
+            known = [*known, *told_again]
         vocabulary = Vocabulary.from_stories(
             known,
             "text" if any_writing else "words",
-            fold_case=any_writing and not case_matters(known),
+            fold_case=fold_case,
             phrases=symmetries.phrases if symmetries else (),
         ).with_words_of(self.haystack, _COMMON)
-        return StoryTask(vocabulary, options, symmetries, unseen_share)
+        # Settings of the paper read words exactly as they are written, and every sentence of known words.
+        ordered = any_writing and options.unreadable == "left-out"
+        pairs = WordPairs.of_stories(train, vocabulary, more=told_again) if ordered else None
+        return StoryTask(vocabulary, options, symmetries, unseen_share, pairs)
 
     def hidden_in(self, haystack: Sequence[str]) -> StoryParts:
         """See ``Parts``."""

@@ -54,7 +54,7 @@ _TAKEN_BACK = re.compile(
     r"(?:\bno|\b(?:not|nor|without|except|hate|than|instead of|don'?t (?:want|like|need))(?: \S+){0,2})$"
 )
 """What precedes a name that is ruled out."""
-_CLAUSE_ENDS = re.compile(r"[,;!?]|\.(?!\w)|\bbut\b")
+_CLAUSE_ENDS = re.compile(r"[,;!?]|\.(?!\w)|\s[-–—]+\s|\bbut\b")
 _CLOSE = 0.84
 _SHORTEST = 5
 """Names shorter than this are not matched to misspellings."""
@@ -149,6 +149,12 @@ class Hearing:
         named = ((self._kind(word), word) for word in heard.split())
         return {kind: self.lexicon.aliases.get(word, word) for kind, word in named if kind in self.slots}
 
+    def request(self, wishes: Mapping[str, str]) -> str:
+        """All wishes in one utterance, as the training dialogs say them."""
+        plain = Phrase((), (), frozenset(), frozenset())
+        said = ((self.phrases.get(kind, plain), name) for kind, name in wishes.items())
+        return " ".join(word for phrase, name in said for word in (*phrase.before, name, *phrase.after))
+
     @cached_property
     def greeting(self) -> str | None:
         """A greeting word that the model knows."""
@@ -231,10 +237,11 @@ class Hearing:
 
 
 def understood(dialog: Story, hearing: Hearing) -> Story:
-    """A dialog with what the user says as it is heard, and without options that a changed request has made obsolete.
+    """A dialog with what the user says as it is heard, and without what has become obsolete.
 
     Models learn that requests change after a call without results. So when they change after options were shown,
-    the conversation goes back to the call: rows and offers since then are forgotten.
+    the conversation goes back to the call: rows and offers since then are forgotten. And whoever says all wishes again
+    before the first call starts over: what was said since the greeting is forgotten.
     """
     sentences: list[str] = []
     questions: list[Question] = []
@@ -246,6 +253,9 @@ def understood(dialog: Story, hearing: Hearing) -> Story:
         turn = turns.get(place)
         if turn is not None:
             heard = hearing.hear(turn.text).text or SILENCE
+            if not call and _says_all_again(heard, questions, hearing):
+                greeted = 1 if hearing.only_greets(questions[0].text) or questions[0].text == SILENCE else 0
+                del sentences[2 * greeted :], questions[greeted:]
             if options >= 0 and _changes(heard, call, hearing):
                 del sentences[options:]
                 questions = [question for question in questions if question.after < options]
@@ -260,6 +270,14 @@ def understood(dialog: Story, hearing: Hearing) -> Story:
             options = len(sentences)
         sentences.append(text if turn is None else questions[-1].text)
     return Story(tuple(sentences), tuple(questions), dialog.task)
+
+
+def _says_all_again(heard: str, before: Sequence[Question], hearing: Hearing) -> bool:
+    """Whether an utterance repeats every wish so far, which took several turns."""
+    said: dict[str, str] = {}
+    for turn in before:
+        said |= hearing.wishes(turn.text)
+    return len(said) > 1 and heard != SILENCE and said.items() <= hearing.wishes(heard).items()
 
 
 def _changes(heard: str, call: str, hearing: Hearing) -> bool:

@@ -1,6 +1,8 @@
 // Names never heard, read as known names of their kind, as query_reduction.symmetry.unknown does it.
 const OTHER = "@?";
 const GAP = "@_";
+const MOST_VARIED = 3;
+const DECIMAL = /\p{Nd}/u;
 const plainUnit = (unit) => unit.split("#")[0];
 
 class Units {
@@ -43,10 +45,12 @@ class NameReader {
       const parts = context.split(" ");
       this.contexts.set(parts.length, [...(this.contexts.get(parts.length) ?? []), [parts, kinds]]);
     }
+    const before = [...this.contexts.values()].flat().map(([parts]) => parts[parts.indexOf(GAP) - 1]);
+    this.articles = [...new Set(before)].filter((word) => !word.startsWith("@")).sort();
   }
 
   read(sentences, question) {
-    const texts = [...sentences.map((text) => this.apart(text, "sentence")), this.apart(question, "question")];
+    const texts = this.withNamesApart([...sentences.map((text) => this.apart(text, "sentence")), this.apart(question, "question")]);
     const fitting = new Map();
     const written = new Map();
     const used = new Set();
@@ -77,9 +81,20 @@ class NameReader {
     return { sentences: replaced.slice(0, -1), question: replaced.at(-1), names, crowded, unplaced };
   }
 
-  apart(given, kind) {
+  // "Zoë walked" is no name if Zoë has a place elsewhere.
+  withNamesApart(texts) {
+    const names = new Set(texts.flatMap(({ runs }) => runs.filter((run) => run.kinds.size).map((run) => run.name)));
+    return texts.map((apart, number) => {
+      const first = apart.runs.filter((run) => !run.kinds.size).map((run) => run.name.split(" "));
+      const known = first.flatMap((words) => words.slice(1).map((_, n) => words.slice(0, n + 1).join(" ")));
+      const cut = known.filter((name) => names.has(name));
+      return cut.length ? this.apart(apart.text, number === texts.length - 1 ? "question" : "sentence", cut) : apart;
+    });
+  }
+
+  apart(given, kind, cut = []) {
     const text = compose(given);
-    const runs = this.unknownRuns(text);
+    const runs = this.unknownRuns(text, cut);
     const units = [];
     const places = [];
     let done = 0;
@@ -90,15 +105,61 @@ class NameReader {
       done = run.end;
     }
     units.push(...this.units.ofText(text.slice(done), kind));
-    const pattern = [`@${kind}`, ...units.map((unit) => (this.kindOf.has(unit) ? `@${this.kindOf.get(unit)}` : unit))];
-    runs.forEach((run, number) => {
-      const place = places[number] + 1;
-      run.kinds = this.fitting([...pattern.slice(0, place), GAP, ...pattern.slice(place + 1)]);
-    });
-    return { text, units, runs };
+    let first = null;
+    for (const way of this.ways(text, units, places, runs)) {
+      const apart = this.placed(text, units, new Map(way.map((run, number) => [places[number], run])), kind);
+      if (apart.runs.every((run) => run.kinds.size)) return apart;
+      first ??= apart;
+    }
+    return first;
   }
 
-  unknownRuns(text) {
+  // How the unknown names of a text can be taken: as they stand first, then with as few changes as possible.
+  * ways(text, units, places, runs) {
+    yield runs;
+    if (!runs.length || runs.length > MOST_VARIED) return;
+    let ways = [[]];
+    runs.forEach((run, number) => {
+      const each = this.taken(text, units[places[number] - 1] ?? "", run);
+      ways = ways.flatMap((way) => each.map((one) => [...way, one]));
+    });
+    const changes = (way) => way.filter((run) => run.withUnitBefore || run.article).length;
+    yield* ways.slice(1).sort((one, other) => changes(one) - changes(other));
+  }
+
+  taken(text, before, run) {
+    const ways = [run];
+    const match = [...text.slice(0, run.start).matchAll(PLAIN_WORDS)].at(-1);
+    if (this.articles.includes(before) && match) ways.push({ ...run, covered: match.index, withUnitBefore: true });
+    const capital = isUpper(text.slice(run.start));
+    const [initial] = run.name;
+    const ownName = DECIMAL.test(initial) || (capital && match && isUpper(match[0]));
+    if (this.kindOf.has(before) && match && match[0].toLowerCase() === before && ownName) {
+      ways.push({ ...run, name: `${before} ${run.name}`, start: match.index, covered: match.index, withUnitBefore: true });
+    }
+    if (capital || DECIMAL.test(run.name)) {
+      ways.push(...this.articles.filter((word) => word !== before).map((word) => ({ ...run, article: word })));
+    }
+    return ways;
+  }
+
+  placed(text, units, taken, kind) {
+    const kept = units.map((_, place) => place).filter((place) => !taken.get(place + 1)?.withUnitBefore);
+    const pattern = [`@${kind}`];
+    const gaps = [];
+    for (const place of kept) {
+      if (taken.get(place)?.article) pattern.push(taken.get(place).article);
+      if (taken.has(place)) gaps.push(pattern.length);
+      pattern.push(this.kindOf.has(units[place]) ? `@${this.kindOf.get(units[place])}` : units[place]);
+    }
+    const runs = [...taken.values()].map((run, number) => {
+      const gap = gaps[number];
+      return { ...run, kinds: this.fitting([...pattern.slice(0, gap), GAP, ...pattern.slice(gap + 1)]) };
+    });
+    return { text, units: kept.map((place) => units[place]), runs };
+  }
+
+  unknownRuns(text, cut) {
     const matches = [...text.matchAll(PLAIN_WORDS)];
     const words = matches.map((match) => match[0].toLowerCase());
     const runs = [];
@@ -108,7 +169,7 @@ class NameReader {
       const [word, match] = [words[start], matches[start]];
       const known = length > 1 || this.known.has(word);
       const end = match.index + match[0].length;
-      if (!known && lastKnown) runs.push({ name: word, start: match.index, end });
+      if (!known && (lastKnown || cut.includes(runs.at(-1).name))) runs.push({ name: word, start: match.index, covered: match.index, end });
       else if (!known) Object.assign(runs.at(-1), { name: `${runs.at(-1).name} ${word}`, end });
       lastKnown = known;
       start += length;
@@ -141,8 +202,8 @@ function replaceRuns({ text, runs }, chosen) {
   let done = 0;
   for (const run of runs.filter(({ name }) => chosen.has(name))) {
     const [first, ...rest] = plainUnit(chosen.get(run.name));
-    const capital = isUpper(text.slice(run.start));
-    replaced += text.slice(done, run.start) + (capital ? first.toUpperCase() : first) + rest.join("");
+    const capital = isUpper(text.slice(run.covered));
+    replaced += text.slice(done, run.covered) + (run.article ? `${run.article} ` : "") + (capital ? first.toUpperCase() : first) + rest.join("");
     done = run.end;
   }
   return replaced + text.slice(done);

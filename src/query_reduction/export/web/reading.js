@@ -10,6 +10,7 @@ class Reader {
     this.names = model.symmetries ? new NameReaders(model.symmetries, model.vocabulary.words) : null;
     this.memory = model.memory;
     this.usual = UNKNOWN_SHARE + SPREAD * model.unseen_share;
+    this.pairs = model.pairs && new Set(model.pairs.flatMap(([first, ...following]) => following.map((next) => `${first} ${next}`)));
   }
 
   understand(story, question) {
@@ -42,18 +43,26 @@ class Reader {
       question: named ? named.question : question,
       unknown,
       nameBack: (answer) => answer.split(",").map((part) => named?.names.get(strip(part).toLowerCase()) ?? part).join(","),
-      notes: this.notes(named, unknown, leftOut, guess, kept.length, skipped),
+      notes: this.notes(named, unknown, leftOut, this.untold(named, positions.map((place) => texts.get(place))), guess, kept.length, skipped),
     };
   }
 
   readable(text, crowded = []) {
     const numbers = this.vocabulary.numbers(text);
     let unknown = numbers.filter((number) => number === UNKNOWN).length;
+    let named = 0;
     if (unknown && crowded.length) {
       const words = new Set(crowded.flatMap((name) => name.split(" ")));
-      unknown -= this.vocabulary.unknownWords([text]).filter((word) => words.has(word.toLowerCase())).length;
+      named = this.vocabulary.unknownWords([text]).filter((word) => words.has(word.toLowerCase())).length;
+      unknown -= named;
     }
-    return unknown < MOST_UNKNOWN * numbers.length && unknown <= Math.max(1, this.usual * numbers.length);
+    if (unknown >= MOST_UNKNOWN * numbers.length || unknown > Math.max(1, this.usual * numbers.length)) return false;
+    return !this.pairs || named > 0 || this.inKnownOrder(numbers);
+  }
+
+  inKnownOrder(numbers) {
+    const known = [0, ...numbers.filter((number) => number !== UNKNOWN), 0];
+    return known.slice(1).every((next, place) => this.pairs.has(`${known[place]} ${next}`));
   }
 
   like(known) {
@@ -61,7 +70,14 @@ class Reader {
     return `a ${name ? "name" : "word"} like ${known}`;
   }
 
-  notes(named, unknown, leftOut, guess, readable, skipped) {
+  untold(named, sentences) {
+    const has = (text, unit) => ` ${splitWords(text.toLowerCase(), "words").join(" ")} `.includes(` ${unit} `);
+    const told = sentences.join("\n");
+    const asked = [...(named?.names ?? [])].filter(([unit]) => has(named.question, unit));
+    return asked.filter(([unit]) => !has(told, unit)).map(([, name]) => name);
+  }
+
+  notes(named, unknown, leftOut, untold, guess, readable, skipped) {
     const lines = [...(named?.names ?? [])].map(([unit, name]) => `${name} read as ${this.like(this.names.written.get(unit) ?? unit)}`);
     const more = unknown.length - MOST_LISTED;
     if (unknown.length) {
@@ -69,6 +85,7 @@ class Reader {
     }
     if (leftOut.length === 1) lines.push("1 sentence could not be read and was left out");
     if (leftOut.length > 1) lines.push(`${leftOut.length} sentences could not be read and were left out`);
+    lines.push(...untold.map((name) => `${name} is in no sentence that was read: the answer is a guess`));
     if (guess) lines.push("no sentence could be read: the answer is a guess");
     if (skipped) {
       const which = leftOut.length ? "readable sentences" : "sentences";
