@@ -30,6 +30,7 @@ from studies.publish import RESULTS, publish
 CODE = (
     "src/query_reduction/ready/task*.safetensors",
     "src/query_reduction/symmetry/unknown.py",
+    "src/query_reduction/symmetry/by_task.py",
     "src/query_reduction/tasks/reading.py",
     "src/query_reduction/data/word_pairs.py",
     "src/query_reduction/data/sentences.py",

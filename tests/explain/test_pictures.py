@@ -79,10 +79,19 @@ def test_a_narrow_terminal_leaves_room_for_the_sentences(name: str) -> None:
     for sentence in STORY:
         assert any(line.startswith(sentence) for line in lines)
     assert not any(line.lstrip().startswith("%") for line in lines)
-    if name == "task2":
-        assert any("Where is" in line and "%" in line for line in lines)
     for meaning in ("update gate", "share:", "raised number"):
         assert meaning in text
+
+
+def test_the_reduced_question_in_words_stands_beside_its_trust() -> None:
+    console = Console(width=80, record=True, file=io.StringIO())
+    model = query_reduction.load("task2")
+    assert isinstance(model, StoryModel)
+    story = ["Daniel took the apple there.", "Sandra went to the hallway.", "Daniel journeyed to the garden."]
+    trace = model.explain(story, "Where is the apple?")
+    assert trace.queries_in_words is not None and set(trace.queries_in_words[0]) == {"where is daniel"}
+    console.print(gate_table(trace, width=80))
+    assert any("here is" in line and "%" in line for line in console.export_text().splitlines())
 
 
 def test_a_terminal_of_half_the_width_keeps_the_update_gates() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -85,11 +86,12 @@ def test_own_stories_are_answered_alike(name: str, tmp_path: Path, capsys: pytes
     assert json.loads(capsys.readouterr().out)["files"] == {str(path): path.stat().st_size}
     running = session(str(path))
     known = json.loads(running.get_modelmeta().custom_metadata_map["vocabulary"])
-    number = {word: place for place, word in enumerate(known["words"], start=2)}
-    in_any_case = {word.lower(): place for word, place in number.items()}
+    number = {word.lower(): place for place, word in enumerate(known["words"], start=2)}
+    names = sorted((" ".join(phrase) for phrase in known["phrases"]), key=len, reverse=True)
+    words = re.compile("|".join([*(rf"\b{re.escape(name)}\b" for name in names), r"\w+"]))
 
     def numbers(text: str) -> list[int]:
-        return [number.get(word, in_any_case.get(word.lower(), 1)) for word in text.rstrip(".?").split()]
+        return [number.get(word, 1) for word in words.findall(text.lower())]
 
     model = qr.load(name)
     assert isinstance(model, StoryModel)

@@ -49,6 +49,13 @@ def test_only_the_last_sentences_of_a_model_with_a_memory(model: StoryModel) -> 
     assert (streamed.text, streamed.told, streamed.skipped) == (listed.text, listed.told, listed.skipped)
 
 
+def test_names_never_heard_are_read(model: StoryModel) -> None:
+    lines = ["Zoë went to the loading dock.", "Whatever may be, may be.", *["Mr Okafor went to pier 4."] * 3]
+    streamed, listed = model.answer_from(iter(lines), "Where is Zoë?"), model.answer(lines, "Where is Zoë?")
+    assert streamed.text == listed.text == "loading dock"
+    assert (streamed.told, streamed.read_as) == (5, listed.read_as)
+
+
 def test_sentences_that_cannot_be_read_are_left_out_or_read(model: StoryModel) -> None:
     lines = [*STORY, "Thou shalt not covet thy neighbour's ox."]
     assert reading_all(model).answer_from(lines, QUESTION).text == "kitchen"

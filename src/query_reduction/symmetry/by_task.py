@@ -92,4 +92,4 @@ class NameReaders:
     def read(self, sentences: Sequence[str], question: str) -> KnownReading:
         """See ``NameReader``; of several equally good readings, the first."""
         readings = (reader.read(sentences, question) for reader in self._readers)
-        return min(readings, key=lambda reading: len(reading.unplaced))
+        return min(readings, key=lambda reading: (len(reading.unplaced), reading.strange))

@@ -42,6 +42,8 @@ class KnownReading:
     """Unknown words that fit no kind, or one whose names are all taken; they are left as they are."""
     crowded: tuple[str, ...] = field(default=())
     """Those of them that fit a kind whose names are all taken."""
+    strange: int = 0
+    """How many sentences have an unknown name in a place, or with an article, where no known one is."""
 
     def name_back(self, answer: str) -> str:
         """The answer with the names of the story."""
@@ -68,6 +70,11 @@ class _Run:
     covered: int = -1
     """Where the word begins that is left out before this name, as known names have none there ("the nurse", but
     "Mary"); otherwise where the name begins."""
+
+    @property
+    def strange(self) -> bool:
+        """Whether known names do not stand like this."""
+        return not self.kinds or bool(self.article) or self.covered != self.start
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +153,7 @@ class NameReader:
             {plain(unit): written[name] for name, unit in reversed(chosen.items())},
             tuple(name for name in reversed(fitting) if name not in chosen),
             tuple(crowded),
+            sum(any(run.strange for run in apart.runs) for apart in texts),
         )
 
     def _with_names_apart(self, texts: Sequence[_Apart]) -> list[_Apart]:

@@ -19,20 +19,21 @@ __all__ = ["answer_recent", "answer_streaming"]
 
 
 class _Counted:
-    """The sentences of some lines that a task reads; counts all of them."""
+    """The sentences of some lines that are read; counts all of them."""
 
-    def __init__(self, task: StoryTask, lines: Iterable[str], progress: Callable[[int], None] | None) -> None:
-        self._task, self._lines, self._progress = task, lines, progress
+    def __init__(
+        self, reads: Callable[[str], bool], lines: Iterable[str], progress: Callable[[int], None] | None
+    ) -> None:
+        self._reads, self._lines, self._progress = reads, lines, progress
         self.told = self.read = 0
 
     def __iter__(self) -> Iterator[str]:
-        reads, all_read = self._task.reader.reads, self._task.reader.reads_all
         for line in self._lines:
             for sentence in split_sentences(line):
                 self.told += 1
                 if self._progress is not None and self.told % BLOCK == 0:
                     self._progress(self.told)
-                if all_read or reads(sentence):
+                if self._reads(sentence):
                     self.read += 1
                     yield sentence
 
@@ -46,7 +47,7 @@ def answer_streaming(
     progress: Callable[[int], None] | None = None,
 ) -> Answer:
     """Answer a question about a text; ``progress`` is told from time to time how many sentences were read."""
-    sentences = _Counted(task, lines, progress)
+    sentences = _Counted(task.reader.reads, lines, progress)
     state = network.read(task.vocabulary.numbers(question), _blocks(task, sentences))
     if not sentences.told:
         raise InputError("story: it has no sentences")
@@ -75,7 +76,15 @@ def answer_recent(
     progress: Callable[[int], None] | None = None,
 ) -> Answer:
     """The same for a model that reads only the last sentences: only those are kept."""
-    sentences = _Counted(task, lines, progress)
+    reader = task.reader
+
+    def reads(sentence: str) -> bool:
+        names = reader.names
+        return reader.reads(sentence) or (
+            names is not None and reader.reads(*names.read([sentence], "").sentences)  # in known names
+        )
+
+    sentences = _Counted(reads, lines, progress)
     last = deque(sentences, maxlen=task.options.memory or None)
     if not sentences.told:
         raise InputError("story: it has no sentences")

@@ -78,7 +78,8 @@ class NameReader {
     const replaced = texts.map((one) => replaceRuns(one, chosen));
     const names = new Map([...chosen].reverse().map(([name, unit]) => [plainUnit(unit), written.get(name)]));
     const unplaced = [...fitting.keys()].filter((name) => !chosen.has(name)).length;
-    return { sentences: replaced.slice(0, -1), question: replaced.at(-1), names, crowded, unplaced };
+    const strange = texts.filter(({ runs }) => runs.some((run) => !run.kinds.size || run.article || run.covered !== run.start)).length;
+    return { sentences: replaced.slice(0, -1), question: replaced.at(-1), names, crowded, unplaced, strange };
   }
 
   // "Zoë walked" is no name if Zoë has a place elsewhere.
@@ -193,7 +194,8 @@ class NameReaders {
 
   read(sentences, question) {
     const readings = this.readers.map((reader) => reader.read(sentences, question));
-    return readings.reduce((best, other) => (other.unplaced < best.unplaced ? other : best));
+    const worse = (one, other) => one.unplaced - other.unplaced || one.strange - other.strange;
+    return readings.reduce((best, other) => (worse(best, other) > 0 ? other : best));
   }
 }
 
