@@ -20,7 +20,7 @@ def run(short: bool) -> list[Row]:
 
 def _under(kinds: str, short: bool) -> Row:
     tests = _SHORT_TESTS if short else _TESTS
-    environment = ["env", f"ATTACK_CALLS={100 if short else 5000}"]
+    environment = ["env", f"ATTACK_CALLS={100 if short else 10_000}"]
     command = [*environment, "kernels/asan.sh", kinds, *tests]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     said = done.stdout + done.stderr

@@ -54,6 +54,12 @@ def forge(path: Path, model: SavedModel, changes: Mapping[str, str]) -> None:
     save_tensors(path, kind, model.weights, {**metadata, **changes})
 
 
+def saved(path: Path, model: SavedModel) -> tuple[dict[str, torch.Tensor], dict[str, str]]:
+    """What a file of the model holds."""
+    save_model(path, model)
+    return load_tensors(path, checkpoint._FORMAT)
+
+
 @pytest.mark.parametrize("network", ["2r5", "3v4", "gru", "lstm"])
 def test_round_trip(network: str, path: Path) -> None:
     model = saved_story_model(network, STORIES, card={"command": "qrn"})
@@ -210,3 +216,56 @@ def test_places_that_cannot_be_written(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"cannot write .*null"):
         write_atomically(tmp_path / "a\0b", "new")
     assert [entry.name for entry in tmp_path.iterdir()] == ["file"]
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.int64])
+def test_weights_of_several_or_other_types(model: SavedModel, path: Path, dtype: torch.dtype) -> None:
+    for names in (["embedding"], list(model.weights)):
+        save_model(path, replace(model, weights={**model.weights, **{n: model.weights[n].to(dtype) for n in names}}))
+        assert "must all be float32" in refusal(path)
+    mixed = {**model.weights, "embedding": model.weights["embedding"].double()}
+    save_model(path, replace(model, weights=mixed))
+    assert "must all be float32" in refusal(path)
+
+
+@pytest.mark.parametrize(
+    "card",
+    ["[]", "1.5", '{"data": []}', '{"test_errors": 7}', '{"test_errors": {"answer": true}}', '{"a": 1e999}',
+     '{"a": NaN}', '{"a": "\\ud800"}', '{"errors": "none"}'],
+)  # fmt: skip
+def test_a_card_of_another_form(model: SavedModel, path: Path, card: str) -> None:
+    forge(path, model, {"card": card})
+    assert "do not fit" in refusal(path)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"answers": []},
+        {"answers": ["\ud800", "b"]},
+        {"unseen_share": -1},
+        {"unseen_share": 1e300},
+        {"unseen_share": "1"},
+    ],
+)
+def test_a_story_task_of_another_form(model: SavedModel, path: Path, changes: dict[str, object]) -> None:
+    _, metadata = saved(path, model)
+    task = json.loads(checkpoint._unsqueeze(metadata["task"]))
+    for part in (task["vocabulary"], task["learned"]):
+        part.update({name: value for name, value in changes.items() if name in part})
+    forge(path, model, {"task": checkpoint._squeeze(json.dumps(task))})
+    assert "do not fit" in refusal(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("phrases", {"<a>": [["in"], [], [{}], []]}), ("phrases", {"<a>": [[], []]}), ("goes_on", [["a"]]),
+     ("goes_on", [[1, True]]), ("asks", {"a": 1}), ("names", {}), ("names", {"kinds": {"a": 1}})],
+)  # fmt: skip
+def test_a_dialog_task_of_another_form(path: Path, name: str, value: object) -> None:
+    dialog = load_model(find_model("dialog"))
+    _, metadata = saved(path, dialog)
+    task = json.loads(checkpoint._unsqueeze(metadata["task"]))
+    task["learned"][name] = value
+    forge(path, dialog, {"task": checkpoint._squeeze(json.dumps(task))})
+    assert "do not fit" in refusal(path)

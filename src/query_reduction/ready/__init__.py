@@ -62,7 +62,7 @@ def find_model(name: str | Path) -> Path:
 def story_tasks(card: Mapping[str, Any]) -> list[int]:
     """The story tasks a model was tested on, by its card: those for which stories can be generated."""
     tested = card.get("test_errors", {}).get("answer", {})
-    return [int(task) for task in tested if str(task).isdecimal() and int(task) in TASKS]
+    return [task for task in TASKS if str(task) in tested]
 
 
 def _card(path: Path) -> dict[str, Any]:
