@@ -114,7 +114,11 @@ def parse(verb: str, arguments: Sequence[str]) -> Any:
     """A verb's options with these values; wrong ones end the program with a message."""
     import tyro
 
-    return tyro.cli(options_of(verb), args=arguments, prog=f"qrn {verb}", config=(tyro.conf.OmitArgPrefixes,))
+    from query_reduction.settings import check_ranges
+
+    options = tyro.cli(options_of(verb), args=arguments, prog=f"qrn {verb}", config=(tyro.conf.OmitArgPrefixes,))
+    check_ranges(options)
+    return options
 
 
 def _overview() -> str:
