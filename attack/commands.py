@@ -23,6 +23,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from query_reduction.cli import main
+from query_reduction.experiments.catalogue import RECIPES
+from query_reduction.experiments.plan import Variation
 from query_reduction.tasks.predictions import AT_ONCE
 from query_reduction.training.checkpoint import load_model
 from query_reduction.worlds import write as write_stories
@@ -112,7 +114,9 @@ def leftovers(folder: Path) -> list[str]:
 
 @contextmanager
 def workplace() -> Iterator[Path]:
-    """A folder with the data that the commands read; what they all need is loaded before the first fork."""
+    """A folder with the data that the commands read, and a recipe of a few epochs; what they all need is loaded before
+    the first fork."""
+    RECIPES["quick"] = Variation("quick", changes={"max_epochs": 6, "evaluate_every": 2, "patience": 0})
     for verb in COMMANDS:
         with suppress(SystemExit), redirect_stdout(io.StringIO()):
             main([verb, "--help"])
