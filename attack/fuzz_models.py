@@ -101,7 +101,8 @@ def _other_tensors(tensors: dict[str, Tensor], chance: random.Random) -> dict[st
         elif kind == 2 and tensor.dim():
             changed[name] = torch.cat((tensor, tensor), chance.randrange(tensor.dim()))
         elif kind == 3 and tensor.is_floating_point():
-            changed[name] = torch.full_like(tensor, chance.choice((math.nan, math.inf, 1e30, -1e6, 1e-40, 0)))
+            value = chance.choice((math.nan, math.inf, 1e30, -1e6, 1e-40, 0))
+            changed[name] = torch.full_like(tensor, value, dtype=torch.float32)
         elif kind == 4:
             changed[name] = tensor.reshape(-1)
         elif kind == 5:
