@@ -3,7 +3,7 @@
 python -m attack                    all rows, in full: about two hours
 python -m attack --short            a small part of each, as CI does it; nothing is written without --write
 python -m attack kills fuzz         some rows; the others keep what is written
-python -m attack fuzz:models        one target of the fuzzing
+python -m attack fuzz:models        one target of the fuzzing, or, after load:, one attacker
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import argparse
 import sys
 from importlib import import_module
 
+from attack.attackers import KINDS
 from attack.fuzz_targets import TARGETS
 from attack.record import Row
 from attack.report import write_report
@@ -23,16 +24,16 @@ _ROWS = ("flips", "same_bits", "fuzz", "kills", "sanitizers", "load", "cluster")
 def main() -> int:
     """Run; exit code 1 if something did not hold."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    targets = [f"fuzz:{name}" for name in TARGETS]
-    parser.add_argument("rows", nargs="*", choices=[[], *_ROWS, *targets], help="which; default: all")
+    parts = [*(f"fuzz:{name}" for name in TARGETS), *(f"load:{kind}" for kind in KINDS)]
+    parser.add_argument("rows", nargs="*", choices=[[], *_ROWS, *parts], help="which; default: all")
     parser.add_argument("--short", action="store_true", help="a small part of each")
     parser.add_argument("--write", action="store_true", help="with --short: write what it found all the same")
     chosen = parser.parse_args()
     held = True
     origin = provenance()  # before results are written: the commit they come from is the one without them
     for name in chosen.rows or _ROWS:
-        module, _, target = name.partition(":")
-        found: list[Row] = import_module(f"attack.{module}").run(chosen.short, *([target] if target else []))
+        module, _, part = name.partition(":")
+        found: list[Row] = import_module(f"attack.{module}").run(chosen.short, *([part] if part else []))
         for row in found:
             held = held and row.held
             print(f"{'held  ' if row.held else 'FAILED'}  {row.test}: {row.tries} tries; {row.found}", flush=True)

@@ -22,8 +22,8 @@ _MOST_SLOWER = 2.0
 _MOST_GROWTH_MB = 100.0
 
 
-def run(short: bool) -> list[Row]:
-    """Each attacker in turn, compared with the mean of the calm stretches before and after it.
+def run(short: bool, only: str = "") -> list[Row]:
+    """Each attacker in turn, or only one, compared with the mean of the calm stretches before and after it.
 
     So what else the machine does counts on both sides, if it lasts.
     """
@@ -35,7 +35,7 @@ def run(short: bool) -> list[Row]:
         try:
             assert server.stdout is not None
             port = int(json.loads(server.stdout.readline())["address"].rsplit(":", 1)[1].strip("/"))
-            for kind in (*KINDS, None):
+            for kind in (*([only] if only else KINDS), None):
                 without = measure(port, _MODEL, server.pid, max(1.0, seconds / 6), _CONNECTIONS)
                 calm.append(without["latency_ms"]["p99"])
                 if kind:
@@ -45,9 +45,12 @@ def run(short: bool) -> list[Row]:
         code = server.wait(30)
     spread = f"p99 {statistics.median(calm):.0f} ms ({min(calm):.0f} to {max(calm):.0f})"
     around = [(before + after) / 2 for before, after in itertools.pairwise(calm)]
+    rows = [_row(*found, usual, judged=not short) for found, usual in zip(attacked.items(), around, strict=True)]
+    if only:
+        return rows
     return [
         Row(f"load, {_CONNECTIONS} connections: no attacker", len(calm), spread, "–", True),
-        *(_row(*found, usual, judged=not short) for found, usual in zip(attacked.items(), around, strict=True)),
+        *rows,
         Row("load: the server ends on SIGTERM", 1, f"exit code {code}", "0", code == 0),
     ]
 
