@@ -3,16 +3,18 @@
 python -m attack                    all rows, in full: about two hours
 python -m attack --short            a small part of each, as CI does it; nothing is written without --write
 python -m attack kills fuzz         some rows; the others keep what is written
-python -m attack fuzz:models        one target of the fuzzing, or, after load:, one attacker
+python -m attack fuzz:models        one target of the fuzzing; or one command of kills:, or one attacker of load:
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Iterable
 from importlib import import_module
 
 from attack.attackers import KINDS
+from attack.commands import COMMANDS
 from attack.fuzz_targets import TARGETS
 from attack.record import Row
 from attack.report import write_report
@@ -24,7 +26,8 @@ _ROWS = ("flips", "same_bits", "fuzz", "kills", "sanitizers", "load", "cluster")
 def main() -> int:
     """Run; exit code 1 if something did not hold."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parts = [*(f"fuzz:{name}" for name in TARGETS), *(f"load:{kind}" for kind in KINDS)]
+    split: dict[str, Iterable[str]] = {"fuzz": TARGETS, "kills": COMMANDS, "load": KINDS}
+    parts = [f"{name}:{part}" for name, names in split.items() for part in names]
     parser.add_argument("rows", nargs="*", choices=[[], *_ROWS, *parts], help="which; default: all")
     parser.add_argument("--short", action="store_true", help="a small part of each")
     parser.add_argument("--write", action="store_true", help="with --short: write what it found all the same")

@@ -44,6 +44,8 @@ class Command:
     result: Callable[[Path], str]
     again: tuple[str, ...] = ()
     """Added to the command when it is given again after a kill."""
+    finished: str | None = None
+    """What it says if it is given again although all is done."""
 
 
 @dataclass(frozen=True)
@@ -100,8 +102,8 @@ def _reproduced(folder: Path) -> str:
 
 
 COMMANDS = {
-    "train": Command(_train, _trained, ("--resume",)),
-    "predict": Command(_predict, _predicted),
+    "train": Command(_train, _trained, ("--resume",), "holds a finished run"),
+    "predict": Command(_predict, _predicted, finished="is there already"),
     "reproduce": Command(_reproduce, _reproduced),
 }
 
@@ -171,12 +173,12 @@ def _wait(child: int, kill_after: float | None) -> int:
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
-def preloaded(module: str, short: bool) -> str:
+def preloaded(module: str, *arguments: str) -> str:
     """The output of ``python -m MODULE`` with ``faults.c`` preloaded."""
     with tempfile.TemporaryDirectory() as name:
         library = Path(name) / "faults.so"
         source = Path(__file__).with_name("faults.c")
         subprocess.run(["cc", "-shared", "-fPIC", "-O1", str(source), "-o", str(library), "-ldl"], check=True)
         environment = os.environ | {"LD_PRELOAD": str(library)}
-        command = [sys.executable, "-m", module, *(["--short"] if short else [])]
+        command = [sys.executable, "-m", module, *arguments]
         return subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True).stdout

@@ -138,10 +138,11 @@ class _Part:
         """Questions answered, and bytes written, when the state was written."""
         try:
             state = json.loads(self._state.read_bytes())
-            about, questions, length = (state[name] for name in ("about", "questions", "bytes"))
-            if state["sha256"] != _checksum(about, questions, length):
+            about, questions, length, said = (state.pop(name) for name in ("about", "questions", "bytes", "sha256"))
+            whole = type(questions) is int and type(length) is int
+            if state or not whole or said != _checksum(about, questions, length):
                 raise ValueError("it was changed")
-        except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise InputError(f"{self._state} cannot be read; delete it to begin again") from error
         if about != self._about:
             raise InputError(
@@ -159,9 +160,9 @@ class _Part:
         write_atomically(self._state, json.dumps(state) + "\n")
 
     def finish(self) -> None:
-        """Give the file its name."""
-        rename(self._file, self._out)
+        """Give the file its name; the state goes first, so that nothing is left beside a finished file."""
         self._state.unlink(missing_ok=True)
+        rename(self._file, self._out)
 
     def discard(self) -> None:
         """Leave nothing behind."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -23,6 +24,7 @@ from query_reduction.worlds import generate
 
 STORY = ["Mary got the milk.", "Mary went to the garden."]
 QUESTION = "Where is the milk?"
+JSON = {"content-type": "application/json"}
 ASKED = {"model": "task2", "sentences": STORY, "question": QUESTION}
 
 
@@ -335,6 +337,19 @@ def test_what_only_python_takes_for_blank_is_refused_before_it_meets_others(
 
     assert asyncio.run(together()) == [422 if number % 4 == 0 else 200 for number in range(16)]
     assert sum(batches) == 12  # each honest question is computed once: none was in a batch that failed
+
+
+def test_half_a_character_is_refused(reader: StoryModel, dialog_reader: DialogModel) -> None:
+    half = "\ud800"
+    for change in ({"model": half}, {"question": half}, {"sentences": [half]}):
+        body = json.dumps(ASKED | change).encode()
+        assert request(reader, "POST", "/api/answer", content=body, headers=JSON).status_code == 422
+    told = {"model": "task2", "text": "hi", "sentences": ["hi", "hello"], "turns": []}
+    turn = {"text": half, "answer": "a", "after": 0}
+    for name, value in (("text", half), ("sentences", [half, "b"]), ("turns", [turn])):
+        body = json.dumps(told | {name: value}).encode()
+        refused = request(dialog_reader, "POST", "/api/chat", content=body, headers=JSON)
+        assert refused.status_code == 422 and refused.json()["error"]["code"] == "invalid"
 
 
 def test_a_network_without_gates_answers_but_is_not_explained() -> None:
