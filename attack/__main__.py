@@ -18,6 +18,7 @@ from attack.commands import COMMANDS
 from attack.fuzz_targets import TARGETS
 from attack.record import Row
 from attack.report import write_report
+from attack.sanitizers import KINDS as SANITIZERS
 from query_reduction.provenance import provenance
 
 _ROWS = ("flips", "same_bits", "fuzz", "kills", "sanitizers", "load", "cluster")
@@ -26,7 +27,7 @@ _ROWS = ("flips", "same_bits", "fuzz", "kills", "sanitizers", "load", "cluster")
 def main() -> int:
     """Run; exit code 1 if something did not hold."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    split: dict[str, Iterable[str]] = {"fuzz": TARGETS, "kills": COMMANDS, "load": KINDS}
+    split: dict[str, Iterable[str]] = {"fuzz": TARGETS, "kills": COMMANDS, "sanitizers": SANITIZERS, "load": KINDS}
     parts = [f"{name}:{part}" for name, names in split.items() for part in names]
     parser.add_argument("rows", nargs="*", choices=[[], *_ROWS, *parts], help="which; default: all")
     parser.add_argument("--short", action="store_true", help="a small part of each")

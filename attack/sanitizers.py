@@ -7,15 +7,18 @@ import subprocess
 
 from attack.record import Row
 
-__all__ = ["run"]
+__all__ = ["KINDS", "run"]
 
 _TESTS = ["tests/scan", "tests/native", "attack/test_calls.py"]
 _SHORT_TESTS = ["attack/test_calls.py"]
 
 
-def run(short: bool) -> list[Row]:
-    """One row for memory and arithmetic, one for threads; the short form has only the first."""
-    return [_under(kinds, short) for kinds in ("address,undefined", "thread")[: 1 if short else 2]]
+KINDS = ("address,undefined", "thread")
+
+
+def run(short: bool, only: str = "") -> list[Row]:
+    """One row for memory and arithmetic, one for threads, or only one; the short form has only the first."""
+    return [_under(kinds, short) for kinds in ([only] if only else KINDS[: 1 if short else 2])]
 
 
 def _under(kinds: str, short: bool) -> Row:
