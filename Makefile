@@ -4,6 +4,11 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
+# Install what a target needs besides the set-up: what is downloaded must have the checksums of the extra's lock file; the
+# second step finds nothing more to install, but on a system for which a package needs others.
+PIP := $(BIN)/pip install --quiet --disable-pip-version-check
+with = $(PIP) --no-deps --require-hashes -r locks/$(1).lock && $(PIP) --no-build-isolation -c constraints.txt -e '.[$(1)]'
+
 .PHONY: demo test test-browser test-cluster test-notebook test-wheel docs check bench attack attack-short setup clean
 
 demo: $(READY)  ## generate stories, train, answer a question, show the gates
@@ -13,23 +18,23 @@ test: $(READY)  ## the default tests
 	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 test-browser: $(READY)  ## the page, in a real browser (Debian: apt-get install chromium)
-	$(BIN)/pip install -q --disable-pip-version-check --no-build-isolation -c constraints.txt -e '.[browser]'
+	$(call with,browser)
 	$(BIN)/python -m pytest -m browser
 
 test-cluster: $(READY)  ## a sweep on a Ray cluster of two nodes, one of which dies
-	$(BIN)/pip install -q --disable-pip-version-check --no-build-isolation -c constraints.txt -e '.[cluster]'
+	$(call with,cluster)
 	$(BIN)/python -m pytest -m cluster
 
 test-wheel: $(READY)  ## the wheel, in an empty environment outside the repository, answers a question
-	$(BIN)/pip install -q --disable-pip-version-check -c constraints.txt -e '.[wheels]'
+	$(call with,wheels)
 	$(BIN)/python -m pytest -m wheel
 
 docs: $(READY)  ## the documentation site, in build/site; a warning is an error
-	$(BIN)/pip install -q --disable-pip-version-check -c constraints.txt -e '.[docs]'
+	$(call with,docs)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
 
 test-notebook: $(READY)  ## the notebook of the documentation runs from top to bottom
-	$(BIN)/pip install -q --disable-pip-version-check --no-build-isolation -c constraints.txt -e '.[notebook]'
+	$(call with,notebook)
 	$(BIN)/python -m pytest -p no:cacheprovider --nbmake docs/first-steps.ipynb
 
 check: $(READY)  ## style, types, and that packages import downward only
@@ -39,11 +44,11 @@ check: $(READY)  ## style, types, and that packages import downward only
 	$(BIN)/lint-imports
 
 bench: $(READY)  ## speed, side by side with other ways to compute the same
-	$(BIN)/pip install -q --disable-pip-version-check --no-build-isolation -c constraints.txt -e '.[bench]'
+	$(call with,bench)
 	$(BIN)/qrn bench
 
 attack: $(READY)  ## kills, broken disks, fuzzing, sanitizers, load under attack (hours); results/attack.md
-	$(BIN)/pip install -q --disable-pip-version-check --no-build-isolation -c constraints.txt -e '.[cluster]'
+	$(call with,cluster)
 	$(BIN)/python -m attack
 
 attack-short: $(READY)  ## a small part of each, in minutes
@@ -59,8 +64,8 @@ $(READY): pyproject.toml constraints.txt requirements.lock $(wildcard kernels/*)
 		{ echo "Python 3.11 or newer is needed; say which with  make PYTHON=/path/to/python3.11"; exit 1; }
 	@echo "setting up $(VENV) (once; a minute or two)"
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements.lock
-	$(BIN)/pip install --quiet --disable-pip-version-check --no-build-isolation -c constraints.txt -e '.[dev]'
+	$(PIP) --no-deps --require-hashes -r requirements.lock
+	$(PIP) --no-build-isolation -c constraints.txt -e '.[dev]'
 	@touch $@
 
 clean:

@@ -23,12 +23,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from query_reduction.cli import main
+from query_reduction.experiments.catalogue import RECIPES
+from query_reduction.experiments.plan import Variation
+from query_reduction.tasks.predictions import AT_ONCE
 from query_reduction.training.checkpoint import load_model
 from query_reduction.worlds import write as write_stories
 
 __all__ = ["COMMANDS", "Command", "Outcome", "attempt", "leftovers", "preloaded", "workplace"]
 
 _SLOW = 120.0
+_TIMES = 1 + 2 * AT_ONCE // 300
+"""How often 300 questions are answered, so that their answers are written in several pieces."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +44,8 @@ class Command:
     result: Callable[[Path], str]
     again: tuple[str, ...] = ()
     """Added to the command when it is given again after a kill."""
+    finished: str | None = None
+    """What it says if it is given again although all is done."""
 
 
 @dataclass(frozen=True)
@@ -95,8 +102,8 @@ def _reproduced(folder: Path) -> str:
 
 
 COMMANDS = {
-    "train": Command(_train, _trained, ("--resume",)),
-    "predict": Command(_predict, _predicted),
+    "train": Command(_train, _trained, ("--resume",), "holds a finished run"),
+    "predict": Command(_predict, _predicted, finished="is there already"),
     "reproduce": Command(_reproduce, _reproduced),
 }
 
@@ -109,7 +116,9 @@ def leftovers(folder: Path) -> list[str]:
 
 @contextmanager
 def workplace() -> Iterator[Path]:
-    """A folder with the data that the commands read; what they all need is loaded before the first fork."""
+    """A folder with the data that the commands read, and a recipe of a few epochs; what they all need is loaded before
+    the first fork."""
+    RECIPES["quick"] = Variation("quick", changes={"max_epochs": 6, "evaluate_every": 2, "patience": 0})
     for verb in COMMANDS:
         with suppress(SystemExit), redirect_stdout(io.StringIO()):
             main([verb, "--help"])
@@ -117,7 +126,7 @@ def workplace() -> Iterator[Path]:
         place = Path(name).resolve()
         write_stories(place / "stories", [1], 300, held_out_questions=300)
         lines = (place / "stories" / "qa1_single-supporting-fact_train.txt").read_bytes().splitlines(keepends=True)
-        (place / "questions.txt").write_bytes(b"".join(lines))
+        (place / "questions.txt").write_bytes(b"".join(lines) * _TIMES)
         (place / "few.txt").write_bytes(b"".join(lines[:150]))
         (place / "data" / "babi" / "en").mkdir(parents=True)
         for path in (place / "stories").iterdir():
@@ -164,12 +173,12 @@ def _wait(child: int, kill_after: float | None) -> int:
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
-def preloaded(module: str, short: bool) -> str:
+def preloaded(module: str, *arguments: str) -> str:
     """The output of ``python -m MODULE`` with ``faults.c`` preloaded."""
     with tempfile.TemporaryDirectory() as name:
         library = Path(name) / "faults.so"
         source = Path(__file__).with_name("faults.c")
         subprocess.run(["cc", "-shared", "-fPIC", "-O1", str(source), "-o", str(library), "-ldl"], check=True)
         environment = os.environ | {"LD_PRELOAD": str(library)}
-        command = [sys.executable, "-m", module, *(["--short"] if short else [])]
+        command = [sys.executable, "-m", module, *arguments]
         return subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True).stdout

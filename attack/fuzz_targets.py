@@ -5,44 +5,34 @@ from __future__ import annotations
 import asyncio
 import gzip
 import json
+import random
 import tempfile
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from attack.fuzz_models import Target, models, states
+from query_reduction.cli.story_input import lines_from, sentences_from
+from query_reduction.data.haystack import hide, passage, read_haystack
 from query_reduction.data.knowledge import KnowledgeBase
 from query_reduction.data.lines import Problem
 from query_reduction.data.readers import read_file, scan_file
+from query_reduction.data.stories import Question, Story
 from query_reduction.errors import InputError
 from query_reduction.experiments.store import ResultStore
-from query_reduction.model import load, model_of
-from query_reduction.networks.registry import resolve
-from query_reduction.ready import find_model
+from query_reduction.model import StoryModel, load
+from query_reduction.predicting import predict_file
 from query_reduction.serve.app import create_app
-from query_reduction.tasks.sources import load_parts
-from query_reduction.tasks.stories import StoryOptions
-from query_reduction.training import checkpoint, state
-from query_reduction.training.checkpoint import load_model, load_tensors, save_tensors
-from query_reduction.training.place import STATE_FILE, Place
-from query_reduction.training.recipes import Recipe
-from query_reduction.training.run import Run
-from query_reduction.training.setup import Setup
+from query_reduction.tasks.predictions import AT_ONCE
+from query_reduction.tasks.stories import Answer
+from query_reduction.training.curves import CurveWriter
 from query_reduction.worlds import load_words
 
 __all__ = ["TARGETS", "Target"]
 
 
-@dataclass(frozen=True)
-class Target:
-    """Seeds, and what is done with an input made from them."""
-
-    seeds: tuple[bytes, ...]
-    attempt: Callable[[bytes], object]
-
-
 def readers() -> Target:
-    """Every format of stories, dialogs, knowledge bases and tables of words."""
+    """Every format of stories, dialogs, knowledge bases, tables of words, books and plain texts."""
     folder = Path(tempfile.mkdtemp())
     babi = b"1 Mary got the milk.\n2 Mary went home.\n3 Where is the milk?\thome\t1 2\n"
     turns = b"1 hi\thello\n2 <SILENCE>\tapi_call thai\n3 a_place R_cuisine thai\n4 bye\tbye\n\n1 hi\thello\n"
@@ -52,12 +42,18 @@ def readers() -> Target:
     squad = (
         b'{"data": [{"paragraphs": [{"context": "a. b.", "qas": [{"question": "q", "answers": [{"text": "b"}]}]}]}]}'
     )
+    book = "In the beginning. And so on, \u201cand so on\u201d.\n\n1 Mary went home.\n2 Mary got it.\n".encode()
+    mary = Story(("Mary got the milk.", "Mary went home."), (Question("Where is Mary?", "home", 2, (1,)),))
+    chance = random.Random(0)
+    reader = load("task1")
+    assert isinstance(reader, StoryModel)
     words = Path(str(load_words.__globals__["__file__"])).with_name("words.toml").read_bytes()[:3000]
     kinds = (
         ("a.txt", babi), ("dialog-babi-task1-API-calls-trn.txt", turns), ("a.jsonl", lines), ("a.csv", rows),
         ("a.tsv", rows.replace(b",", b"\t")), ("a.json", squad), ("a.json", b"[" + lines.strip() + b"]"),
         ("a", lines), ("a.jsonl.gz", gzip.compress(lines)), ("kb.txt", b"1 a_place R_cuisine thai\n"),
-        ("kb.jsonl", b'{"name": "a", "cuisine": "thai"}\n'), ("words.toml", words),
+        ("kb.jsonl", b'{"name": "a", "cuisine": "thai"}\n'), ("words.toml", words), ("book.txt", book),
+        ("told.txt", book), ("told.jsonl", lines), ("curves.jsonl", b'{"restart": 0, "epoch": 1, "loss": 0.5}\n' * 3),
     )  # fmt: skip
 
     def attempt(data: bytes) -> None:
@@ -68,72 +64,22 @@ def readers() -> Target:
             KnowledgeBase.read(path)
         elif path.suffix == ".toml":
             load_words(path)
+        elif path.name == "book.txt":
+            told = hide(mary, passage(read_haystack(path), 1, chance), chance)
+            assert len(told.sentences) == len(mary.sentences) + 1
+        elif path.stem == "told":
+            sentences_from(str(path))
+            with lines_from(str(path)) as read:
+                reader.answer_from(read, "Where is Mary?")
+        elif path.name == "curves.jsonl":
+            with CurveWriter(path, up_to_epoch=2):
+                pass
         else:
             problems: list[Problem] = []
             list(scan_file(path, problems))
             read_file(path)
 
     return Target(tuple(bytes([number]) + content for number, (_, content) in enumerate(kinds)), attempt)
-
-
-def _resigned(path: Path, kind: str) -> Target:
-    """A file whose header is changed and signed again, and, every other time, one that is just changed."""
-    tensors, metadata = load_tensors(path, kind)
-    texts = {name: text for name, text in metadata.items() if name != "format"}
-    if "task" in texts:
-        texts["task"] = checkpoint._unsqueeze(texts["task"])
-    names = sorted(texts)
-    whole = path.read_bytes()
-
-    def attempt(data: bytes) -> None:
-        if data[:1] == b"\x00":
-            path.write_bytes(data[1:])
-            return
-        forged = dict(texts)
-        number = data[0] % len(names)
-        text = data[1:].decode("utf-8", "replace")
-        forged[names[number]] = checkpoint._squeeze(text) if names[number] == "task" else text
-        save_tensors(path, kind, tensors, forged)
-
-    seeds = [
-        b"\x00" + whole[:20_000],
-        *(bytes([number + len(names)]) + texts[name].encode() for number, name in enumerate(names)),
-    ]
-    return Target(tuple(seeds), attempt)
-
-
-def models() -> Target:
-    """Model files: their bytes, and headers with a fitting checksum."""
-    path = Path(tempfile.mkdtemp()) / "model.safetensors"
-    path.write_bytes(find_model("task1").read_bytes())
-    made = _resigned(path, checkpoint._FORMAT)
-
-    def attempt(data: bytes) -> None:
-        made.attempt(data)
-        model = model_of(load_model(path))
-        model.answer(["Mary went home."], "Where is Mary?")  # type: ignore[union-attr]
-
-    return Target(made.seeds, attempt)
-
-
-def states() -> Target:
-    """States of an interrupted training: their bytes, and headers with a fitting checksum."""
-    folder = Path(tempfile.mkdtemp())
-    parts = load_parts("generated", "1", questions=60)
-    recipe = Recipe(restarts=2, max_epochs=3, evaluate_every=1)
-
-    def make() -> Run:
-        return Run(parts, Setup(resolve("1r4"), StoryOptions(), recipe), Place(folder))
-
-    make().train(lambda run: run.request_stop())
-    made = _resigned(folder / STATE_FILE, state._FORMAT)
-    resuming = make()
-
-    def attempt(data: bytes) -> None:
-        made.attempt(data)
-        resuming.resume()
-
-    return Target(made.seeds, attempt)
 
 
 def store() -> Target:
@@ -150,9 +96,43 @@ def store() -> Target:
     return Target((kept,), attempt)
 
 
+def predictions() -> Target:
+    """States of answers that were only half written."""
+    folder = Path(tempfile.mkdtemp())
+    asked, out = folder / "asked.jsonl", folder / "answers.jsonl"
+    line = json.dumps({"story": "Mary went home.", "question": "Where is Mary?"}) + "\n"
+    asked.write_text(line * (AT_ONCE + 1))
+    model = load("task1")
+    steps = predict_file(model, asked, out)
+    next(steps), next(steps)
+    del steps
+    part, kept = folder / "answers.jsonl.part", folder / "answers.jsonl.part.json"
+    written, known = part.read_bytes(), kept.read_bytes()
+
+    def attempt(data: bytes) -> None:
+        part.write_bytes(written)
+        kept.write_bytes(data[1:])
+        if next(predict_file(model, asked, out)).before and json.loads(data[1:]) != json.loads(known):
+            raise RuntimeError("a changed state was accepted")
+
+    return Target((b"0" + known,), attempt)
+
+
 def api() -> Target:
     """Requests to the server's application."""
-    app = create_app({"task1": load("task1"), "dialog": load("dialog")})
+    reader = load("task1")
+    assert isinstance(reader, StoryModel)
+    answer_many, failed = reader.answer_many, []
+
+    def watched(asked: Sequence[tuple[str | Sequence[str], str]]) -> list[Answer]:
+        try:
+            return answer_many(asked)
+        except Exception as error:
+            failed.append(error)
+            raise
+
+    reader.answer_many = watched  # type: ignore[method-assign]
+    app = create_app({"task1": reader, "dialog": load("dialog")})
     story = {
         "model": "task1",
         "sentences": ["Mary went home.", "John went to the garden."],
@@ -164,8 +144,12 @@ def api() -> Target:
         "sentences": ["hi", "hello"],
         "turns": [{"text": "hi", "answer": "hello", "after": 0}],
     }
-    paths = ("/api/answer", "/api/trace", "/api/story", "/api/chat", "/api/models", "/api/knowledge/dialog")
-    bodies: tuple[Any, ...] = (story, story, {"model": "task1", "seed": 7}, chat, None, None)
+    texts = {"sentences": ["Mary went home. John went to the garden."]}
+    asked: tuple[tuple[str, Any], ...] = (
+        ("/api/answer", story), ("/api/trace", story | {"vectors": True}), ("/api/chat", chat),
+        ("/api/sentences", texts), ("/api/story", {"model": "task1", "seed": 7}), ("/api/models", None),
+        ("/api/knowledge/dialog", None),
+    )  # fmt: skip
     loop = asyncio.new_event_loop()
 
     async def ask(path: str, body: bytes) -> int:
@@ -192,21 +176,24 @@ def api() -> Target:
         return status[0]
 
     def attempt(data: bytes) -> None:
-        status = loop.run_until_complete(ask(paths[data[0] % len(paths)], data[1:]))
+        status = loop.run_until_complete(ask(asked[data[0] % len(asked)][0], data[1:]))
+        if failed:
+            raise RuntimeError("a batch failed: questions are to be refused before they get into one") from failed.pop()
         if status >= 500:
             raise RuntimeError(f"status {status}")
         if status >= 400:
             raise InputError("refused")
 
-    seeds = [bytes([number]) + (json.dumps(body).encode() if body else b"") for number, body in enumerate(bodies)]
+    seeds = [bytes([number]) + (json.dumps(body).encode() if body else b"") for number, (_, body) in enumerate(asked)]
     return Target(tuple(seeds), attempt)
 
 
 TARGETS: dict[str, tuple[Callable[[], Target], int]] = {
-    "readers": (readers, 760_000),
+    "readers": (readers, 740_000),
     "stored results": (store, 60_000),
-    "models": (models, 60_000),
+    "models": (models, 70_000),
     "resume states": (states, 60_000),
+    "half-written answers": (predictions, 10_000),
     "API": (api, 60_000),
 }
 """Target → how to set it up, and the number of tries in a full run."""

@@ -25,8 +25,12 @@ not kept in that run. Rows of `--short` have only a small part of the tries of a
 
 
 def write_report(name: str, rows: list[Row], origin: dict[str, Any]) -> None:
-    """Replace the rows of one attack; the others stay. ``origin`` is where they come from."""
+    """Replace the rows of one attack, or of one test; the others stay. ``origin`` is where they come from."""
     stored = json.loads(_JSON.read_text(encoding="utf-8")) if _JSON.exists() else {}
+    tests = {row.test for row in rows}
+    for group in stored.values():
+        group["rows"] = [row for row in group["rows"] if row["test"] not in tests]
+    stored = {key: group for key, group in stored.items() if group["rows"] or key == name}
     stored[name] = {"rows": [asdict(row) for row in rows], "origin": origin}
     write_atomically(_JSON, json.dumps(stored, indent=1, ensure_ascii=False) + "\n")
     lines = [_line(row, group["origin"]) for group in stored.values() for row in group["rows"]]

@@ -7,20 +7,23 @@ import subprocess
 
 from attack.record import Row
 
-__all__ = ["run"]
+__all__ = ["KINDS", "run"]
 
 _TESTS = ["tests/scan", "tests/native", "attack/test_calls.py"]
 _SHORT_TESTS = ["attack/test_calls.py"]
 
 
-def run(short: bool) -> list[Row]:
-    """One row for memory and arithmetic, one for threads; the short form has only the first."""
-    return [_under(kinds, short) for kinds in ("address,undefined", "thread")[: 1 if short else 2]]
+KINDS = ("address,undefined", "thread")
+
+
+def run(short: bool, only: str = "") -> list[Row]:
+    """One row for memory and arithmetic, one for threads, or only one; the short form has only the first."""
+    return [_under(kinds, short) for kinds in ([only] if only else KINDS[: 1 if short else 2])]
 
 
 def _under(kinds: str, short: bool) -> Row:
     tests = _SHORT_TESTS if short else _TESTS
-    environment = ["env", f"ATTACK_CALLS={100 if short else 5000}"]
+    environment = ["env", f"ATTACK_CALLS={100 if short else 10_000}"]
     command = [*environment, "kernels/asan.sh", kinds, *tests]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     said = done.stdout + done.stderr

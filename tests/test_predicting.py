@@ -17,7 +17,7 @@ import pytest
 from small_networks import story_model
 
 import query_reduction as qr
-from query_reduction import worlds
+from query_reduction import predicting, worlds
 from query_reduction.cli import main
 from query_reduction.data.writers import write_file
 from query_reduction.errors import InputError
@@ -179,13 +179,50 @@ def test_answers_of_something_else_are_not_added_to(task1: qr.StoryModel, tmp_pa
         more.write("\n")
     with pytest.raises(InputError, match=r"questions that changed; delete it to begin again"):
         list(predict_file(task1, file, out))
-    (tmp_path / "answers.jsonl.part.json").write_text("{")
-    with pytest.raises(InputError, match=r"part\.json cannot be read; delete it"):
-        list(predict_file(task1, file, out))
+    kept = (tmp_path / "answers.jsonl.part.json").read_text()
+    with_more = json.dumps(json.loads(kept) | {"more": 1})
+    for bad in (
+        "{",
+        "[" * 100_000,
+        "[]",
+        kept.replace(str(AT_ONCE), "1e999"),
+        kept.replace(str(AT_ONCE), "7"),
+        with_more,
+    ):
+        (tmp_path / "answers.jsonl.part.json").write_text(bad)
+        with pytest.raises(InputError, match=r"part\.json cannot be read; delete it"):
+            list(predict_file(task1, file, out))
     (tmp_path / "answers.jsonl.part.json").unlink()
     assert list(predict_file(task1, file, out))[-1].before == 0
     with pytest.raises(InputError, match=r"answers\.jsonl is there already"):
         list(predict_file(task1, file, out))
+
+
+def test_a_run_that_dies_with_its_last_step_leaves_nothing_else(
+    task1: qr.StoryModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, out = tmp_path / "few.jsonl", tmp_path / "answers.jsonl"
+    write_many(file, 5)
+
+    def die(unfinished: Path, path: Path) -> None:
+        unfinished.replace(path)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(predicting, "rename", die)
+    with pytest.raises(KeyboardInterrupt):
+        list(predict_file(task1, file, out))
+    assert {path.name for path in tmp_path.iterdir()} == {"few.jsonl", "answers.jsonl"}
+
+
+def test_two_processes_never_write_the_same_answers(task1: qr.StoryModel, tmp_path: Path) -> None:
+    file, out = tmp_path / "many.jsonl", tmp_path / "answers.jsonl"
+    write_many(file, AT_ONCE + 1)
+    first = predict_file(task1, file, out)
+    next(first), next(first)
+    with pytest.raises(InputError, match="another process is writing"):
+        list(predict_file(task1, file, out))
+    assert list(first)[-1].questions == AT_ONCE + 1
+    assert len(rows_of(out)) == AT_ONCE + 1
 
 
 @pytest.mark.parametrize(

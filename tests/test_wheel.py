@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import subprocess
 import sys
 import zipfile
@@ -32,6 +34,13 @@ def run(*command: str | Path, folder: Path, text: str = "") -> str:
     return done.stdout
 
 
+def locked(names: set[str]) -> str:
+    """The entries of requirements.lock for some packages."""
+    plain = {re.sub("[-_.]+", "-", name).lower() for name in names}
+    entries = re.finditer(r"^(\S+?)==(?:.*\\\n)+.*\n", (ROOT / "requirements.lock").read_text(), re.MULTILINE)
+    return "".join(entry[0] for entry in entries if entry[1] in plain)
+
+
 @pytest.mark.parametrize(
     ("platform", "expected"),
     [
@@ -47,7 +56,9 @@ def test_the_configuration_builds_for_these_machines(platform: str, expected: se
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("wheel")
-    run(sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "--wheel-dir", folder, ROOT, folder=folder)
+    # The tools that build it are those of the set-up, which were compared with their checksums.
+    build = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "--no-build-isolation", "--wheel-dir"]
+    run(*build, folder, ROOT, folder=folder)
     (made,) = folder.glob("*.whl")
     return made
 
@@ -72,8 +83,13 @@ def test_an_empty_environment_answers(wheel: Path, tmp_path: Path) -> None:
     place = tmp_path / "empty"
     run(sys.executable, "-m", "venv", place, folder=tmp_path)
     python = place / "bin" / "python"
-    constraints = ROOT / "constraints.txt"
-    run(python, "-m", "pip", "install", "-q", "-c", constraints, wheel, folder=tmp_path)
+    install: list[str | Path] = [python, "-m", "pip", "install", "-q", "-c", ROOT / "constraints.txt", wheel]
+    report = json.loads(run(*install, "--dry-run", "--report", "-", folder=tmp_path))
+    # What it needs, and nothing else, with checksums; then the wheel itself.
+    hashed = tmp_path / "needed.lock"
+    hashed.write_text(locked({entry["metadata"]["name"] for entry in report["install"]}))
+    run(*install[:5], "--no-deps", "--require-hashes", "-r", hashed, folder=tmp_path)
+    run(*install, folder=tmp_path)
     where = run(python, "-c", "import query_reduction; print(query_reduction.__file__)", folder=tmp_path)
     assert Path(where.strip()).is_relative_to(place)
     ask = ["ask", "task2", "--story", "-", "--question", "Where is the milk?"]

@@ -12,6 +12,7 @@ import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import IO
 
 from query_reduction.errors import InputError
 
@@ -20,7 +21,7 @@ try:
 except ImportError as error:
     raise ImportError("query-reduction runs on Linux and macOS; on Windows, use it inside WSL") from error
 
-__all__ = ["append", "locked", "remove", "remove_leftovers", "write_atomically"]
+__all__ = ["append", "lock", "locked", "remove", "remove_leftovers", "rename", "write_atomically"]
 
 
 def write_atomically(path: Path, content: bytes | str) -> None:
@@ -35,13 +36,18 @@ def write_atomically(path: Path, content: bytes | str) -> None:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-            unfinished.replace(path)
-        _sync_folder(path.parent)
+            rename(unfinished, path)
     except (OSError, ValueError) as error:  # a name with a null character is a ValueError, and so is half a character
         if unfinished is not None:
             with suppress(OSError):
                 unfinished.unlink()
         raise _cannot_write(path, error) from error
+
+
+def rename(unfinished: Path, path: Path) -> None:
+    """Give a finished file its name, in one step and for good."""
+    unfinished.replace(path)
+    _sync_folder(path.parent)
 
 
 def append(path: Path, text: str) -> None:
@@ -92,6 +98,17 @@ def locked(folder: Path, busy: str | None = None) -> Iterator[None]:
         yield
     finally:
         os.close(descriptor)
+
+
+def lock(file: IO[bytes], path: Path) -> bool:
+    """Keep other processes from locking an open file; False if one has, or has given the file another name since."""
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return os.path.samestat(os.fstat(file.fileno()), path.stat())
+    except (BlockingIOError, FileNotFoundError):
+        return False
+    except OSError:  # a file system without locks
+        return True
 
 
 def _unfinished(path: Path) -> tuple[Path, int]:

@@ -22,7 +22,7 @@ from query_reduction.data.opening import first_characters, watched_reading
 from query_reduction.data.readers import holds_dialogs, record_scanner, scan_file
 from query_reduction.data.stories import Story
 from query_reduction.errors import InputError
-from query_reduction.files import write_atomically
+from query_reduction.files import lock, rename, write_atomically
 from query_reduction.model import Model
 from query_reduction.tasks.predictions import AT_ONCE, Asked, Prediction, in_chunks, questions_of
 from query_reduction.training.checkpoint import fingerprint
@@ -60,9 +60,9 @@ def predict_file(model: Model, path: Path, out: Path) -> Iterator[Progress]:
     if kind != model.task.kind and (kind == "dialogs" or record_scanner(path)):
         raise InputError(f"{path} holds {kind}, but the model was trained on {model.task.kind}")
     part = _Part(out, {"model": fingerprint(model.saved), "questions": _identity(path), "at once": AT_ONCE})
-    done = before = part.resume()
     size = max(path.stat().st_size, 1)
-    with watched_reading() as bytes_read, part.open(resumed=bool(before)) as file:
+    with watched_reading() as bytes_read, part.open() as file:
+        done = before = part.resume(file)
         if not before:
             file.write(write.header)
         yield Progress(done, 0.0, before=before)
@@ -72,10 +72,10 @@ def predict_file(model: Model, path: Path, out: Path) -> Iterator[Progress]:
             done += len(asked)
             part.keep(file, done)
             yield Progress(done, min(bytes_read() / size, 1.0), before=before)
-    if not done:
-        part.discard()
-        raise InputError(f"{path}: no questions in this file; 'qrn data check' says what it holds")
-    part.finish()
+        if not done:
+            part.discard()
+            raise InputError(f"{path}: no questions in this file; 'qrn data check' says what it holds")
+        part.finish()
     yield Progress(done, 1.0, finished=True, before=before)
 
 
@@ -112,48 +112,67 @@ class _Part:
         self._file = out.with_name(f"{out.name}.part")
         self._state = out.with_name(f"{out.name}.part.json")
 
-    def resume(self) -> int:
-        """How many questions an earlier run has answered; 0 if there was none."""
-        if not self._file.exists() or not self._state.exists():
-            return 0
+    def open(self) -> IO[bytes]:
+        """The file, to be written at its end; nobody else may write to it until it is closed."""
+        try:
+            self._out.parent.mkdir(parents=True, exist_ok=True)
+            file = self._file.open("ab")
+        except OSError as error:
+            raise InputError(f"cannot write {self._file}: {error.strerror}") from error
+        if not lock(file, self._file):
+            file.close()
+            raise InputError(f"another process is writing {self._file}; wait for it, or choose another name")
+        return file
+
+    def resume(self, file: IO[bytes]) -> int:
+        """How many questions an earlier run has answered, if any; whatever it wrote after that is cut off."""
+        written = file.tell()
+        questions, length = self._kept() if written and self._state.exists() else (0, 0)
+        if written < length:
+            questions, length = 0, 0
+        file.truncate(length)
+        file.seek(length)
+        return questions
+
+    def _kept(self) -> tuple[int, int]:
+        """Questions answered, and bytes written, when the state was written."""
         try:
             state = json.loads(self._state.read_bytes())
-            about, questions, length = state["about"], int(state["questions"]), int(state["bytes"])
-        except (OSError, ValueError, KeyError, TypeError) as error:
+            about, questions, length, said = (state.pop(name) for name in ("about", "questions", "bytes", "sha256"))
+            whole = type(questions) is int and type(length) is int
+            if state or not whole or said != _checksum(about, questions, length):
+                raise ValueError("it was changed")
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise InputError(f"{self._state} cannot be read; delete it to begin again") from error
         if about != self._about:
             raise InputError(
                 f"{self._file} has answers of another model, or to questions that changed; delete it to begin again"
             )
-        if self._file.stat().st_size < length:
-            return 0
-        os.truncate(self._file, length)
-        return questions
-
-    def open(self, *, resumed: bool) -> IO[bytes]:
-        """The file, to be written from its beginning or after what ``resume`` found."""
-        try:
-            self._out.parent.mkdir(parents=True, exist_ok=True)
-            return self._file.open("ab" if resumed else "wb")
-        except OSError as error:
-            raise InputError(f"cannot write {self._file}: {error.strerror}") from error
+        return questions, length
 
     def keep(self, file: IO[bytes], questions: int) -> None:
         """Make sure that what was written so far survives."""
         file.flush()
         os.fsync(file.fileno())
-        state = {"about": self._about, "questions": questions, "bytes": file.tell()}
+        length = file.tell()
+        state = {"about": self._about, "questions": questions, "bytes": length}
+        state["sha256"] = _checksum(self._about, questions, length)
         write_atomically(self._state, json.dumps(state) + "\n")
 
     def finish(self) -> None:
-        """Give the file its name."""
-        self._file.replace(self._out)
+        """Give the file its name; the state goes first, so that nothing is left beside a finished file."""
         self._state.unlink(missing_ok=True)
+        rename(self._file, self._out)
 
     def discard(self) -> None:
         """Leave nothing behind."""
         self._file.unlink(missing_ok=True)
         self._state.unlink(missing_ok=True)
+
+
+def _checksum(about: object, questions: object, length: object) -> str:
+    """So that a state that was damaged or changed is noticed."""
+    return hashlib.sha256(json.dumps([about, questions, length], sort_keys=True).encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)

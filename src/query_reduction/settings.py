@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin, get_t
 
 from query_reduction.errors import InputError
 
-__all__ = ["Between", "changed", "check", "defaults", "from_json"]
+__all__ = ["Between", "changed", "check", "check_ranges", "defaults", "from_json"]
 
 Settings = TypeVar("Settings")
 
@@ -30,6 +30,16 @@ def check(settings: Any) -> None:
     """Raise ``InputError`` if a value is not of its field's type or lies outside its range."""
     for name, kind in _hints(type(settings)).items():
         _check_value(name, getattr(settings, name), kind)
+
+
+def check_ranges(options: Any) -> None:
+    """Raise ``InputError`` if a number that has a range lies outside of it; None is no number."""
+    for name, kind in _hints(type(options)).items():
+        value = getattr(options, name)
+        limits = [entry for entry in getattr(kind, "__metadata__", ()) if isinstance(entry, Between)]
+        if limits and value is not None:
+            base = float if float in (get_args(kind)[0], *get_args(get_args(kind)[0])) else int
+            _check_value(name, value, Annotated[base, limits[0]])
 
 
 def from_json(kind: type[Settings], values: Any) -> Settings:

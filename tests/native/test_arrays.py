@@ -16,7 +16,14 @@ from query_reduction.scan import scan
 pytestmark = pytest.mark.skipif(not native.available(), reason="the native library is not built")
 
 SHAPES = st.builds(
-    Shape, st.integers(1, 3), st.sampled_from([1, 4, 9]), st.booleans(), st.booleans(), st.booleans(), st.just(1.0)
+    Shape,
+    st.integers(1, 3),
+    st.sampled_from([1, 4, 9]),
+    st.booleans(),
+    st.booleans(),
+    st.booleans(),
+    st.just(1.0),
+    st.sampled_from([1.0, 1.2, 10.0]),
 )
 
 
@@ -83,3 +90,6 @@ def test_what_does_not_fit_is_refused() -> None:
         arrays.scan(table, table, np.array([1, 1]), reverse=False)
     with pytest.raises(ValueError, match="z is"):
         arrays.scan(table[:, :1], table, length, reverse=False)
+    for other in (np.float16, np.int64, np.complex64):
+        with pytest.raises(ValueError, match="float32 or float64"):
+            arrays.scan(table.astype(other), table.astype(other), length, reverse=False)

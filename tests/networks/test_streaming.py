@@ -80,6 +80,7 @@ def test_without_native_code_and_with_everything_on_disk(name: str, monkeypatch:
     expected = at_once(network, sentences)
     monkeypatch.setattr(native, "available", lambda: False)
     monkeypatch.setattr(streaming, "_IN_MEMORY", 1)
+    monkeypatch.setattr(streaming, "_MOST_WORDS", 11)
     np.testing.assert_allclose(in_blocks(network, sentences, 7), expected, atol=1e-5)
 
 

@@ -17,12 +17,14 @@ from query_reduction.serve.app import create_app
 from query_reduction.serve.batching import Batcher, BusyError
 from query_reduction.serve.limits import Limits
 from query_reduction.tasks.sources import load_parts
+from query_reduction.tasks.stories import Answer
 from query_reduction.training.run import Run
 from query_reduction.training.setup import setup
 from query_reduction.worlds import generate
 
 STORY = ["Mary got the milk.", "Mary went to the garden."]
 QUESTION = "Where is the milk?"
+JSON = {"content-type": "application/json"}
 ASKED = {"model": "task2", "sentences": STORY, "question": QUESTION}
 
 
@@ -321,11 +323,22 @@ def test_clients_take_turns_and_share_the_line() -> None:
 
 
 @pytest.mark.parametrize("poison", ["\x1c", "\x1d\x1f", "\x85"])
-def test_what_only_python_takes_for_blank_is_refused_before_it_meets_others(reader: StoryModel, poison: str) -> None:
+def test_what_only_python_takes_for_blank_is_refused_before_it_meets_others(
+    reader: StoryModel, poison: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for change in ({"question": poison}, {"sentences": [poison]}):
         for path in ("/api/answer", "/api/trace"):
             response = request(reader, "POST", path, json=ASKED | change)
             assert response.status_code == 422 and response.json()["error"]["code"] == "invalid"
+
+    batches: list[int] = []
+    answer_many = reader.answer_many
+
+    def counted(asked: Sequence[tuple[str | Sequence[str], str]]) -> list[Answer]:
+        batches.append(len(asked))
+        return answer_many(asked)
+
+    monkeypatch.setattr(reader, "answer_many", counted)
 
     async def together() -> list[int]:
         transport = httpx.ASGITransport(create_app({"task2": reader}, None, frozenset({"test"})))
@@ -335,6 +348,20 @@ def test_what_only_python_takes_for_blank_is_refused_before_it_meets_others(read
             return [answer.status_code for answer in answers]
 
     assert asyncio.run(together()) == [422 if number % 4 == 0 else 200 for number in range(16)]
+    assert sum(batches) == 12  # each honest question is computed once: none was in a batch that failed
+
+
+def test_half_a_character_is_refused(reader: StoryModel, dialog_reader: DialogModel) -> None:
+    half = "\ud800"
+    for change in ({"model": half}, {"question": half}, {"sentences": [half]}):
+        body = json.dumps(ASKED | change).encode()
+        assert request(reader, "POST", "/api/answer", content=body, headers=JSON).status_code == 422
+    told = {"model": "task2", "text": "hi", "sentences": ["hi", "hello"], "turns": []}
+    turn = {"text": half, "answer": "a", "after": 0}
+    for name, value in (("text", half), ("sentences", [half, "b"]), ("turns", [turn])):
+        body = json.dumps(told | {name: value}).encode()
+        refused = request(dialog_reader, "POST", "/api/chat", content=body, headers=JSON)
+        assert refused.status_code == 422 and refused.json()["error"]["code"] == "invalid"
 
 
 def test_a_network_without_gates_answers_but_is_not_explained() -> None:

@@ -28,6 +28,7 @@ def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
         "--connections": "8",
         "--explanations": "1",
         "--retry-seconds": "0.3",
+        "--refused-seconds": "3600",
     }
     with running_server(Path(path), *(word for pair in limits.items() for word in pair)) as (_, number):
         yield number
@@ -168,3 +169,16 @@ def test_who_is_asked_to_retry_later_is_not_heard_before(port: int) -> None:
     finally:
         for one in many:
             one.close()
+
+
+def test_who_asked_for_nothing_sensible_leaves_others_their_turns(port: int) -> None:
+    with connect(port) as refused, connect(port) as honest:
+        refused.sendall(HEALTH.replace(b"health", b"nothing"))
+        assert response(refused).startswith(b"HTTP/1.1 404")
+        refused.sendall(HEALTH)
+        for _ in range(20):
+            honest.sendall(HEALTH)
+            assert response(honest).startswith(b"HTTP/1.1 200")
+        refused.setblocking(False)
+        with pytest.raises(BlockingIOError):
+            refused.recv(1)

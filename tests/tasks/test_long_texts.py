@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import tracemalloc
 from collections.abc import Iterator
 from dataclasses import replace
@@ -80,6 +81,26 @@ def test_memory_does_not_grow_with_the_text(model: StoryModel, monkeypatch: pyte
 
     few = peak(10_000)
     assert peak(30_000) < 1.2 * few
+
+
+def test_a_long_sentence_does_not_make_others_as_long(model: StoryModel) -> None:
+    long, short = "garden " * 100_000, "Mary went to the garden."
+    tracemalloc.start()
+    found = reading_all(model, "read").answer_from([long, *[short] * 2000], QUESTION)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert found.told == 2001
+    assert peak < 200_000_000
+
+
+@pytest.mark.parametrize(("data", "said"), [(b"a b.\n\xff\n", "not UTF-8"), (b"a b.\n\0\n", "binary")])
+def test_what_is_piped_is_checked_like_a_file(
+    data: bytes, said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(data), "utf-8"))
+    assert main(["ask", "task1", "--story", "-", "--stream", "--question", QUESTION]) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert f"standard input:2: {said}" in line
 
 
 def test_progress_is_told(model: StoryModel) -> None:

@@ -7,11 +7,15 @@ import os
 from collections.abc import Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+import torch
+from numpy.typing import NDArray
 from safetensors import safe_open
 from safetensors.numpy import save_file
+from safetensors.torch import save_file as save_with_torch
 from small_networks import saved_story_model
 
 from query_reduction.data.stories import Question, Story
@@ -51,6 +55,12 @@ def forge(path: Path, model: SavedModel, changes: Mapping[str, str]) -> None:
     _, metadata = load_tensors(path, checkpoint._FORMAT)
     kind = metadata.pop("format")
     save_tensors(path, kind, model.weights, {**metadata, **changes})
+
+
+def saved(path: Path, model: SavedModel) -> tuple[dict[str, NDArray[Any]], dict[str, str]]:
+    """What a file of the model holds."""
+    save_model(path, model)
+    return load_tensors(path, checkpoint._FORMAT)
 
 
 @pytest.mark.parametrize("network", ["2r5", "3v4", "gru", "lstm"])
@@ -112,7 +122,7 @@ def test_weights_that_do_not_fit(model: SavedModel, path: Path) -> None:
     missing = {name: weight for name, weight in model.weights.items() if name != "embedding"}
     save_model(path, replace(model, weights=missing))
     assert "weight embedding is missing" in refusal(path)
-    save_model(path, replace(model, weights={**model.weights, "more": np.zeros(1)}))
+    save_model(path, replace(model, weights={**model.weights, "more": np.zeros(1, dtype=np.float32)}))
     assert "weight more is (1,) but the settings require None" in refusal(path)
 
 
@@ -209,3 +219,62 @@ def test_places_that_cannot_be_written(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"cannot write .*null"):
         write_atomically(tmp_path / "a\0b", "new")
     assert [entry.name for entry in tmp_path.iterdir()] == ["file"]
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.int64])
+def test_weights_of_several_or_other_types(model: SavedModel, path: Path, dtype: type[np.generic]) -> None:
+    for names in (["embedding"], list(model.weights)):
+        other: dict[str, Any] = {name: model.weights[name].astype(dtype) for name in names}
+        save_model(path, replace(model, weights={**model.weights, **other}))
+        assert "must all be float32" in refusal(path)
+    mixed = {**model.weights, "embedding": model.weights["embedding"].astype(np.float64)}
+    save_model(path, replace(model, weights=mixed))
+    assert "must all be float32" in refusal(path)
+
+
+def test_weights_of_a_type_that_numpy_lacks(model: SavedModel, path: Path) -> None:
+    save_with_torch({name: torch.from_numpy(weight).bfloat16() for name, weight in model.weights.items()}, path)
+    assert "damaged or not a safetensors file" in refusal(path)
+
+
+@pytest.mark.parametrize(
+    "card",
+    ["[]", "1.5", '{"data": []}', '{"test_errors": 7}', '{"test_errors": {"answer": true}}', '{"a": 1e999}',
+     '{"a": NaN}', '{"a": "\\ud800"}', '{"errors": "none"}'],
+)  # fmt: skip
+def test_a_card_of_another_form(model: SavedModel, path: Path, card: str) -> None:
+    forge(path, model, {"card": card})
+    assert "do not fit" in refusal(path)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"answers": []},
+        {"answers": ["\ud800", "b"]},
+        {"unseen_share": -1},
+        {"unseen_share": 1e300},
+        {"unseen_share": "1"},
+    ],
+)
+def test_a_story_task_of_another_form(model: SavedModel, path: Path, changes: dict[str, object]) -> None:
+    _, metadata = saved(path, model)
+    task = json.loads(checkpoint._unsqueeze(metadata["task"]))
+    for part in (task["vocabulary"], task["learned"]):
+        part.update({name: value for name, value in changes.items() if name in part})
+    forge(path, model, {"task": checkpoint._squeeze(json.dumps(task))})
+    assert "do not fit" in refusal(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("phrases", {"<a>": [["in"], [], [{}], []]}), ("phrases", {"<a>": [[], []]}), ("goes_on", [["a"]]),
+     ("goes_on", [[1, True]]), ("asks", {"a": 1}), ("names", {}), ("names", {"kinds": {"a": 1}})],
+)  # fmt: skip
+def test_a_dialog_task_of_another_form(path: Path, name: str, value: object) -> None:
+    dialog = load_model(find_model("dialog"))
+    _, metadata = saved(path, dialog)
+    task = json.loads(checkpoint._unsqueeze(metadata["task"]))
+    task["learned"][name] = value
+    forge(path, dialog, {"task": checkpoint._squeeze(json.dumps(task))})
+    assert "do not fit" in refusal(path)

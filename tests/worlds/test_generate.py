@@ -245,8 +245,8 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
         (lambda: generate(21, 5), "there is no task 21; the tasks are 1 to 20"),
         (lambda: generate(1, 0), "questions must be at least 1, not 0"),
         (lambda: generate(1, 5, split="dev"), "unknown split 'dev'; choose from train, valid, test"),  # type: ignore[arg-type]
-        (lambda: WorldOptions(people=0), "people must be at least 1, not 0"),
-        (lambda: WorldOptions(distractors=1.0), "distractors must be a probability from 0 to below 1, not 1.0"),
+        (lambda: WorldOptions(people=0), "people must be a whole number from 1 to 1e\\+06, not 0"),
+        (lambda: WorldOptions(distractors=1.0), "distractors must be a number from 0 to 0.99, not 1.0"),
         (lambda: generate(1, 5, split="test", options=WorldOptions(people=50), unseen_names=True), "has 30 left for"),
     ],
 )

@@ -114,7 +114,11 @@ def options_of(verb: str) -> Any:
 
 def parse(verb: str, arguments: Sequence[str]) -> Any:
     """A verb's options with these values; wrong ones end the program with a message."""
-    return parse_options(options_of(verb), arguments, f"qrn {verb}")
+    from query_reduction.settings import check_ranges
+
+    options = parse_options(options_of(verb), arguments, f"qrn {verb}")
+    check_ranges(options)
+    return options
 
 
 def _overview() -> str:

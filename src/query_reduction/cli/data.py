@@ -17,6 +17,7 @@ from query_reduction.data.part_files import data_files
 from query_reduction.data.readers import SUFFIXES, read_file, scan_file
 from query_reduction.data.stories import Story
 from query_reduction.errors import InputError
+from query_reduction.settings import Between
 from query_reduction.symmetry.discover import discover
 from query_reduction.tasks.numbers import parse_tasks
 
@@ -137,7 +138,7 @@ class DataSymmetries:
 
     path: Annotated[Path, POSITIONAL]
     """A file of stories."""
-    seed: int = 0
+    seed: Annotated[int, Between(0, 2**32 - 1)] = 0
     """Seed of the random numbers in the tests behind each finding."""
     json: bool = False
     """Print as one JSON object."""
@@ -167,11 +168,11 @@ class GenerateData:
     """The folder to write to."""
     tasks: str = "1-20"
     """Which tasks: a number, a range, a list, or all."""
-    questions: int = 10000
+    questions: Annotated[int, Between(1, 10_000_000)] = 10000
     """Training questions per task."""
-    held_out_questions: int = 1000
+    held_out_questions: Annotated[int, Between(1, 10_000_000)] = 1000
     """Validation and test questions per task."""
-    seed: int = 0
+    seed: Annotated[int, Between(0, 2**32 - 1)] = 0
     """A different seed gives different stories."""
     unseen_names: bool = False
     """The test part uses names the other parts never mention."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 from query_reduction import worlds
 from query_reduction.cli.interrupt import train_with_progress
@@ -10,6 +11,7 @@ from query_reduction.cli.output import console, notes, print_json
 from query_reduction.explain.terminal import gate_table
 from query_reduction.model import StoryModel, model_of
 from query_reduction.native.threads import available_cores, use_threads
+from query_reduction.settings import Between
 from query_reduction.tasks.sources import load_parts
 from query_reduction.training.place import Place
 from query_reduction.training.run import Run
@@ -27,7 +29,7 @@ _EPOCHS = 60
 class Demo:
     """Generate stories that need two facts, train a 2r network on them, and answer a question about a new story."""
 
-    seed: int = 0
+    seed: Annotated[int, Between(0, 2**32 - 1)] = 0
     """A different seed gives different stories and initial weights."""
     json: bool = False
     """Print the result as one JSON object."""

@@ -18,6 +18,7 @@ from query_reduction.data.stories import Story
 from query_reduction.errors import InputError
 from query_reduction.explain.scoring import FIGURES, RANKINGS, score_explanations
 from query_reduction.model import Model, StoryModel, load
+from query_reduction.settings import Between
 from query_reduction.tasks.answers import error_by_kind
 from query_reduction.tasks.protocol import Given
 from query_reduction.tasks.sources import load_parts, refuse_task
@@ -39,11 +40,11 @@ class Evaluate:
     model's own task, if its card names it."""
     task: str | None = None
     """Which bAbI task or tasks (2, 1-5, all)."""
-    seed: int = 0
+    seed: Annotated[int, Between(0, 2**32 - 1)] = 0
     """Seed of the generated stories."""
     explanations: bool = False
     """Also compare the sentences that contributed most with the supporting facts, where the data names them."""
-    mistakes: int = 0
+    mistakes: Annotated[int, Between(0, 1_000_000)] = 0
     """List this many of the questions that were answered wrongly."""
     json: bool = False
     """Print the result as one JSON object."""

@@ -16,6 +16,7 @@ from query_reduction.explain import html, picture
 from query_reduction.explain.terminal import gate_table
 from query_reduction.files import write_atomically
 from query_reduction.model import DialogModel, load
+from query_reduction.settings import Between
 
 __all__ = ["Explain"]
 
@@ -39,7 +40,7 @@ class Explain:
     """Write a picture in the paper's layout."""
     svg: Path | None = None
     """Write the same picture as SVG."""
-    sentences: int = 30
+    sentences: Annotated[int, Between(1, 1_000_000)] = 30
     """How many sentences of a long story the terminal and the pictures show: those that contributed most."""
     vectors: bool = False
     """With --json: also candidates, reduced queries and every unit of vector gates."""

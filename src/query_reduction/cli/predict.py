@@ -14,8 +14,9 @@ from query_reduction.cli.interrupt import stop_on_interrupt
 from query_reduction.cli.options import POSITIONAL
 from query_reduction.cli.output import console, notes, print_json
 from query_reduction.model import load
-from query_reduction.native.threads import available_cores, use_threads
+from query_reduction.native.threads import MOST_THREADS, available_cores, use_threads
 from query_reduction.predicting import predict_file
+from query_reduction.settings import Between
 
 __all__ = ["Predict"]
 
@@ -37,7 +38,7 @@ class Predict:
     .gz); answers may be missing."""
     out: Path
     """The file for the answers: .jsonl or .csv."""
-    threads: int = 0
+    threads: Annotated[int, Between(0, MOST_THREADS)] = 0
     """Number of threads; 0 means one per core."""
     json: bool = False
     """Print a summary as one JSON object."""

@@ -25,6 +25,7 @@ from query_reduction.experiments.sweep import Job, Sweep, only_sweep
 from query_reduction.experiments.sweeps import Origins, plan_table
 from query_reduction.experiments.tables import build_table
 from query_reduction.files import write_atomically
+from query_reduction.settings import Between
 from query_reduction.tasks.numbers import parse_tasks
 from query_reduction.training.place import STATE_FILE
 
@@ -50,15 +51,15 @@ class Reproduce:
     systems, trained by the same loop); ablation (what the parts of the recipe best give); transfer (trained on
     generated stories); speed (sequential against parallel); figures (the paper's gate figures); long (facts hidden in a
     whole book); audit (recompute some stored results)."""
-    cells: Annotated[int | None, POSITIONAL] = None
+    cells: Annotated[int | None, POSITIONAL, Between(1, 1_000_000)] = None
     """audit: number of stored cells, drawn at random."""
-    seed: int = 0
+    seed: Annotated[int, Between(0, 2**32 - 1)] = 0
     """audit: seed for drawing the cells."""
     tasks: str = "all"
     """Only these tasks: a number, a range or a list (1-5,19)."""
     variants: tuple[str, ...] = ()
     """Only these columns (2r 3r); controls stands for the networks included for comparison."""
-    restarts: int | None = None
+    restarts: Annotated[int | None, Between(1, 10_000)] = None
     """Restarts per cell and recipe, instead of the number in the table's plan; the table that is written keeps to the
     plan."""
     recipe: str | None = None
@@ -79,9 +80,9 @@ class Reproduce:
     """Where to train: processes of this machine, or a Ray cluster."""
     address: str | None = None
     """The Ray cluster (host:port, or auto); without one a cluster of this machine alone is started."""
-    workers: int | None = None
+    workers: Annotated[int | None, Between(1, 10_000)] = None
     """Number of parallel trials; by default one per core."""
-    stack: int = 10
+    stack: Annotated[int, Between(1, 10_000)] = 10
     """Train at most this many restarts of a network together in one process."""
     readme: Path | None = None
     """Also replace the tables between the markers in this file (<!-- table:qa-1k --> … <!-- /table:qa-1k -->)."""
@@ -136,14 +137,10 @@ class Reproduce:
         others = ("speed", "figures", "audit", "long")
         if self.table not in EXPERIMENTS and self.table not in others:
             raise InputError(f"no table {self.table!r}; choose from {', '.join(EXPERIMENTS)}, {', '.join(others)}")
-        if self.cells is not None and (self.table != "audit" or self.cells < 1):
-            raise InputError(f"{self.cells}: only audit takes a number of cells, above 0")
-        if self.restarts is not None and self.restarts < 1:
-            raise InputError(f"--restarts must be above 0, not {self.restarts}")
+        if self.cells is not None and self.table != "audit":
+            raise InputError(f"{self.cells}: only audit takes a number of cells")
         if self.address is not None and self.engine != "ray":
             raise InputError("--address needs --engine ray")
-        if self.stack < 1 or (self.workers is not None and self.workers < 1):
-            raise InputError("--stack and --workers must be above 0")
         if self.data is not None:
             if not self.data.is_dir():
                 raise InputError(f"--data {self.data}: no such folder")

@@ -9,6 +9,7 @@ from query_reduction.cli.options import POSITIONAL
 from query_reduction.cli.output import notes, print_json
 from query_reduction.errors import InputError
 from query_reduction.serve.limits import Limits
+from query_reduction.settings import Between
 
 __all__ = ["Serve"]
 
@@ -24,7 +25,7 @@ class Serve:
     """Model files, folders of training runs (or folders of those), or names of ready models."""
     host: str = "127.0.0.1"
     """The address to listen on; 0.0.0.0 accepts connections from other machines."""
-    port: int = 8080
+    port: Annotated[int, Between(0, 65535)] = 8080
     """The port to listen on; 0 takes a free one."""
     proxy: str = ""
     """The address of a reverse proxy on this or another machine; the clients it names in X-Forwarded-For take turns."""
@@ -40,8 +41,6 @@ class Serve:
             raise InputError("serving needs FastAPI and uvicorn: pip install 'query-reduction[serve]'") from error
         from query_reduction.serve.catalog import load_models
 
-        if not 0 <= self.port <= 65535:
-            raise InputError(f"--port goes from 0 to 65535, not {self.port}")
         models = load_models(self.models)
 
         def announce(address: str) -> None:

@@ -16,6 +16,7 @@ _MOST_BYTES = 50 * 1024 * 1024
 _LARGE = 1024 * 1024
 _SHOWN_EVERY = 500
 """Lines between two steps of the progress bar."""
+_STANDARD_INPUT = Path("standard input")
 
 
 def is_piped(story: str | None) -> bool:
@@ -57,11 +58,12 @@ def lines_from(story: str | None) -> Iterator[Iterator[str]]:
     # Long texts alone need these.
     from rich.progress import Progress
 
-    from query_reduction.data.lines import Problem, text_lines
+    from query_reduction.data.lines import Problem, lines_of, text_lines
 
     problems: list[Problem] = []
-    lines = sys.stdin if piped else text_lines(path, problems)
-    with Progress(*Progress.get_default_columns(), console=notes, transient=True) as bar:
+    lines = lines_of(sys.stdin, _STANDARD_INPUT, problems) if piped else text_lines(path, problems)
+    columns = Progress.get_default_columns()
+    with Progress(*columns, console=notes, transient=True, disable=not notes.is_terminal) as bar:
         task = bar.add_task("reading", total=None if piped else path.stat().st_size)
 
         def shown() -> Iterator[str]:

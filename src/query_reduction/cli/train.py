@@ -15,8 +15,9 @@ from query_reduction.cli.settings import given, optional
 from query_reduction.data.haystack import read_haystack
 from query_reduction.errors import InputError
 from query_reduction.learning import setup_for
-from query_reduction.native.threads import available_cores, use_threads
+from query_reduction.native.threads import MOST_THREADS, available_cores, use_threads
 from query_reduction.networks.registry import kinds
+from query_reduction.settings import Between
 from query_reduction.tasks.dialogs import DialogOptions
 from query_reduction.tasks.sources import load_parts
 from query_reduction.tasks.stories import StoryOptions
@@ -68,15 +69,15 @@ class Train:
     haystack: Path | None = None
     """A text in which training stories are hidden (--recipe long), so that the network learns to find facts in it; the
     last tenth of its lines is kept for development."""
-    questions: int = 1000
+    questions: Annotated[int, Between(1, 10_000_000)] = 1000
     """Training questions per task, for generated stories; training dialogs, for generated dialogs."""
     out: Path | None = None
     """The folder for model, result and curves; by default a new one under runs/."""
     resume: bool = False
     """Resume an interrupted run that had the same options."""
-    save_every: float = 5.0
+    save_every: Annotated[float, Between(0, 1e9)] = 5.0
     """Seconds between two saves of the state that --resume needs."""
-    threads: int = 0
+    threads: Annotated[int, Between(0, MOST_THREADS)] = 0
     """Number of threads; 0 means one per core."""
     tensorboard: Path | None = None
     """Also write the learning curves for TensorBoard, to this folder."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import IO, NamedTuple, Protocol
 
 from query_reduction.data.opening import LONGEST_LINE, UnreadableError, open_text
 from query_reduction.data.stories import Story
 
-__all__ = ["NumberedLine", "Problem", "Scanner", "numbered_lines", "text_lines"]
+__all__ = ["NumberedLine", "Problem", "Scanner", "lines_of", "numbered_lines", "text_lines"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,21 +65,27 @@ def numbered_lines(path: Path, problems: list[Problem], *, stop_at_first: bool) 
 
 def text_lines(path: Path, problems: list[Problem]) -> Iterator[str]:
     """Lines without their ends (LF or CRLF), read one at a time; undecodable bytes are a problem, not a crash."""
-    place = 0
     try:
         with open_text(path) as file:
-            while line := file.readline(LONGEST_LINE):
-                place += 1
-                if "\0" in line:
-                    problems.append(Problem(path, place, "binary data, not text"))
-                    return
-                if len(line) == LONGEST_LINE:
-                    problems.append(Problem(path, place, f"a line of more than {LONGEST_LINE} characters"))
-                    return
-                yield line.rstrip("\n")
+            yield from lines_of(file, path, problems)
+    except UnreadableError as error:
+        problems.append(Problem(path, 0, str(error)))
+
+
+def lines_of(file: IO[str], path: Path, problems: list[Problem]) -> Iterator[str]:
+    """The lines of an open text, as ``text_lines``; ``path`` is what its problems call it."""
+    place = 0
+    try:
+        while line := file.readline(LONGEST_LINE):
+            place += 1
+            if "\0" in line:
+                problems.append(Problem(path, place, "binary data, not text"))
+                return
+            if len(line) == LONGEST_LINE:
+                problems.append(Problem(path, place, f"a line of more than {LONGEST_LINE} characters"))
+                return
+            yield line.rstrip("\n")
     except UnicodeDecodeError as error:
         # The decoder reached the bad bytes while reading ahead: count the lines between the last one given and them.
         place += 1 + error.object[: error.start].count(b"\n")
         problems.append(Problem(path, place, "not UTF-8 text"))
-    except UnreadableError as error:
-        problems.append(Problem(path, 0, str(error)))

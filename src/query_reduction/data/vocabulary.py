@@ -106,6 +106,8 @@ class Vocabulary:
         for texts in (words, answers):
             if len(set(texts)) != len(texts) or not all(isinstance(text, str) for text in texts):
                 raise InputError("words and answers must be texts, each once")
+        if not answers:
+            raise InputError("there must be an answer")
         longest, story = values["longest_sentence"], values.get("longest_story", 0)
         if not isinstance(longest, int) or not 1 <= longest <= _LONGEST:
             raise InputError("longest_sentence must be a whole number from 1 on")

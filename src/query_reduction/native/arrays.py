@@ -30,7 +30,7 @@ class ArrayReader:
         self._shape = shape
         self._embedding = _contiguous(weights["embedding"])
         self._dtype = self._embedding.dtype
-        _refuse_unless(self._dtype in (np.float32, np.float64), f"weights must be float32 or float64; {self._dtype}")
+        _refuse_other_numbers("weights", self._dtype)
         restarts, self._vocabulary, dimension = self._embedding.shape
         _refuse_unless(dimension == shape.dimension, f"the embedding must have dimension {shape.dimension}")
         self._weights: dict[str, _Floats] = {}
@@ -97,6 +97,7 @@ def scan(z: _Floats, v: _Floats, lengths: _Ints, *, reverse: bool) -> _Floats:
     batch, time, dimension = v.shape
     _refuse_unless(z.shape in ((batch, time, 1), v.shape), f"z is {z.shape}, v {v.shape}")
     _refuse_unless(lengths.shape == (batch,), f"lengths must be {batch} numbers")
+    _refuse_other_numbers("v", v.dtype)
     z, v, lengths = _contiguous(z, v.dtype), _contiguous(v), _contiguous(lengths, np.int64)
     h = np.empty_like(v)
     if not h.size:
@@ -132,6 +133,11 @@ def _stacked(array: NDArray[Any]) -> Stacked:
 
 def _numbers(shape: Sequence[int]) -> int:
     return int(np.prod(shape, dtype=np.int64))
+
+
+def _refuse_other_numbers(name: str, dtype: np.dtype[Any]) -> None:
+    """The native code takes whatever it is given for float32 or float64, by its size."""
+    _refuse_unless(dtype in (np.float32, np.float64), f"{name} must be float32 or float64; {dtype}")
 
 
 def _refuse_unless(fits: bool, message: str) -> None:

@@ -28,6 +28,8 @@ BLOCK = 2048
 """Sentences that are read together."""
 _IN_MEMORY = 1 << 25
 """Bytes of a temporary file that need no disk."""
+_MOST_WORDS = 1 << 20
+"""Words of sentences that are encoded together, the padding of short ones included."""
 
 Floats = NDArray[np.float32]
 
@@ -172,6 +174,10 @@ class Streaming:
 
     def _encode(self, sentences: Sequence[Sequence[int]]) -> Floats:
         longest = max(map(len, sentences), default=0)
+        together = max(1, _MOST_WORDS // max(longest, 1))
+        if len(sentences) > together:
+            parts = [self._encode(sentences[at : at + together]) for at in range(0, len(sentences), together)]
+            return np.concatenate(parts)
         words = np.zeros((len(sentences), longest), np.int64)
         for row, numbers in zip(words, sentences, strict=True):
             row[: len(numbers)] = numbers

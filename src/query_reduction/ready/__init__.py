@@ -63,7 +63,7 @@ def story_tasks(card: Mapping[str, Any]) -> list[int]:
     from query_reduction.worlds import TASKS  # a whole package, and answers need none of it
 
     tested = card.get("test_errors", {}).get("answer", {})
-    return [int(task) for task in tested if str(task).isdecimal() and int(task) in TASKS]
+    return [task for task in TASKS if str(task) in tested]
 
 
 def _card(path: Path) -> dict[str, Any]:

@@ -57,7 +57,7 @@ class _Connection(HttpToolsProtocol):
         self._head_timer: asyncio.TimerHandle | None = None
         self._write_timer: asyncio.TimerHandle | None = None
         self._pause_timer: asyncio.TimerHandle | None = None
-        self._pausing = False
+        self._pause_seconds = 0.0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Make room for the new connection, or refuse it if all others are being answered."""
@@ -126,13 +126,13 @@ class _Connection(HttpToolsProtocol):
             return
         if not self.pipeline:
             self._waiting[self] = None
-        if self._pausing:
-            self._pausing = False
+        if self._pause_seconds:
             if self.pipeline:
                 self.transport.abort()
                 return
             self.flow.pause_reading()
-            self._pause_timer = self.loop.call_later(self._limits.retry_seconds, self.flow.resume_reading)
+            self._pause_timer = self.loop.call_later(self._pause_seconds, self.flow.resume_reading)
+            self._pause_seconds = 0.0
 
     def pause_writing(self) -> None:
         """The client does not read what it asked for; it has as long as a request may take."""
@@ -146,8 +146,8 @@ class _Connection(HttpToolsProtocol):
             self._write_timer.cancel()
             self._write_timer = None
 
-    def _pause_after_response(self) -> None:
-        self._pausing = True
+    def _pause_after_response(self, seconds: float) -> None:
+        self._pause_seconds = seconds
 
     def _start_head_timer(self) -> None:
         self._head_timer = self.loop.call_later(self._limits.header_seconds, self.transport.abort)

@@ -71,9 +71,11 @@ class Guard:
             nonlocal started
             if message["type"] == "http.response.start":
                 started = True
-                if message["status"] == 503:
-                    # A client that was asked to come back later is not heard before.
-                    scope.get("state", {}).get("pause", lambda: None)()
+                if message["status"] >= 400 and "pause" in scope.get("state", {}):
+                    # A client that was asked to come back later is not heard before, and one whose requests are bad
+                    # has others heard between them.
+                    later = message["status"] == 503
+                    scope["state"]["pause"](self._limits.retry_seconds if later else self._limits.refused_seconds)
                 message["headers"] = [*message.get("headers", []), *_HEADERS]
             await send(message)
 

@@ -38,6 +38,8 @@ class Limits:
     """Traces, generated stories and chat turns that may wait; further ones are asked to retry later."""
     retry_seconds: Annotated[float, Between(0, 3600)] = 1.0
     """Seconds before a client that was asked to retry later may do so; its connection is not read before."""
+    refused_seconds: Annotated[float, Between(0, 3600)] = 0.1
+    """Seconds a connection is not read after a request that was refused: refusing costs more than asking for it."""
 
     def __post_init__(self) -> None:
         check(self)

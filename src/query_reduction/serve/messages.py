@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 
 __all__ = [
     "AnswerMessage",
@@ -29,7 +29,16 @@ __all__ = [
     "Turn",
 ]
 
-_Line = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+
+def _whole(text: str) -> str:
+    """A text that can be sent back: JSON may name half a character, which cannot be written."""
+    if any("\ud800" <= letter <= "\udfff" for letter in text):
+        raise ValueError("it holds half a character (a lone surrogate)")
+    return text
+
+
+_Text = Annotated[str, AfterValidator(_whole)]
+_Line = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1), AfterValidator(_whole)]
 
 
 class _Message(BaseModel):
@@ -39,7 +48,7 @@ class _Message(BaseModel):
 class Question(_Message):
     """A question about a story."""
 
-    model: str = Field(description="name of a model, from /api/models", max_length=200, examples=["task2"])
+    model: _Text = Field(description="name of a model, from /api/models", max_length=200, examples=["task2"])
     sentences: list[_Line] = Field(
         min_length=1,
         description="the story; a text of several sentences is split",
@@ -69,24 +78,24 @@ class SentenceList(_Message):
 class StoryRequest(_Message):
     """A request for a generated story of the kind a model can read."""
 
-    model: str = Field(max_length=200)
+    model: _Text = Field(max_length=200)
     seed: int = Field(ge=0, le=2**53, description="the same number gives the same story")
 
 
 class Turn(_Message):
     """One thing the user said and the system's response."""
 
-    text: str = Field(max_length=1000)
-    answer: str = Field(max_length=1000)
+    text: _Text = Field(max_length=1000)
+    answer: _Text = Field(max_length=1000)
     after: int = Field(ge=0, description="how many sentences of the conversation came before it")
 
 
 class ChatRequest(_Message):
     """What the user says next; the conversation so far is that of the last response (empty at the start)."""
 
-    model: str = Field(max_length=200)
-    text: str = Field(default="", description="empty means silence: the system may continue")
-    sentences: list[str] = Field(default=[])
+    model: _Text = Field(max_length=200)
+    text: _Text = Field(default="", description="empty means silence: the system may continue")
+    sentences: list[_Text] = Field(default=[])
     turns: list[Turn] = Field(default=[])
 
 

@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TypeVar
-
+from query_reduction.data.stored import Bounds
 from query_reduction.errors import InputError
 from query_reduction.symmetry.symmetries import Symmetries
 from query_reduction.symmetry.units import Place, TextKind, Units, plain
 
 __all__ = ["from_json", "to_json"]
 
-_MOST = 20_000
-"""Maximum number of entries in any list."""
-_LONGEST = 2_000
-"""Maximum number of letters in any text."""
+_READ = Bounds(entries=20_000, letters=2_000)
 _KINDS: dict[str, TextKind] = {"sentence": "sentence", "question": "question", "answer": "answer"}
-
-T = TypeVar("T")
 
 
 def to_json(symmetries: Symmetries) -> dict[str, object]:
@@ -40,34 +33,42 @@ def to_json(symmetries: Symmetries) -> dict[str, object]:
 
 def from_json(data: object) -> Symmetries:
     """Read what ``to_json`` wrote; anything else is rejected with a line that says what is wrong."""
-    fields = _mapping(data, "symmetries")
+    try:
+        symmetries = _read(data)
+        _check(symmetries)
+    except InputError as error:
+        raise InputError(f"symmetries cannot be read: {error}") from error
+    return symmetries
+
+
+def _read(data: object) -> Symmetries:
+    fields = _READ.mapping(data, "symmetries")
     expected = {"kinds", "tables", "couplings", "phrases", "columns", "contexts", "written", "lending"}
     if set(fields) | {"lending"} != expected:  # which files of version 0.2.0 do not have
-        raise _wrong("symmetries", f"must have {', '.join(sorted(expected))}")
-    kinds = tuple(_texts(kind, "kind") for kind in _list(fields["kinds"], "kinds"))
+        raise InputError(f"they must have {', '.join(sorted(expected))}")
+    kinds = tuple(_READ.texts(kind, "kind") for kind in _READ.list(fields["kinds"], "kinds"))
     tables = tuple(
-        tuple(_texts(row, "row") for row in _list(table, "table")) for table in _list(fields["tables"], "tables")
+        tuple(_READ.texts(row, "row") for row in _READ.list(table, "table"))
+        for table in _READ.list(fields["tables"], "tables")
     )
     couplings = tuple(
-        tuple(_pair(pair) for pair in _list(coupling, "coupling"))
-        for coupling in _list(fields["couplings"], "couplings")
+        tuple(_READ.pair(pair, "coupling") for pair in _READ.list(coupling, "coupling"))
+        for coupling in _READ.list(fields["couplings"], "couplings")
     )
-    phrases = frozenset(tuple(phrase.split(" ")) for phrase in _texts(fields["phrases"], "phrases"))
+    phrases = frozenset(tuple(phrase.split(" ")) for phrase in _READ.texts(fields["phrases"], "phrases"))
     columns = {
-        unit: dict(_column(entry) for entry in _list(places, "columns"))
-        for unit, places in _mapping(fields["columns"], "columns").items()
+        unit: dict(_column(entry) for entry in _READ.list(places, "columns"))
+        for unit, places in _READ.mapping(fields["columns"], "columns").items()
     }
     contexts = {
-        context: tuple(_number(kind, "contexts") for kind in _list(of_kinds, "contexts"))
-        for context, of_kinds in _mapping(fields["contexts"], "contexts").items()
+        context: tuple(_READ.count(kind, "contexts") for kind in _READ.list(of_kinds, "contexts"))
+        for context, of_kinds in _READ.mapping(fields["contexts"], "contexts").items()
     }
-    written = {unit: _text(form, "written") for unit, form in _mapping(fields["written"], "written").items()}
+    written = _READ.table(fields["written"], "written")
     if not all(written.values()):
-        raise _wrong("written", "has a unit without words")
-    lending = tuple(_texts(kind, "kind") for kind in _list(fields.get("lending", []), "lending"))
-    symmetries = Symmetries(kinds, tables, couplings, Units(phrases, columns), contexts, written, lending)
-    _check(symmetries)
-    return symmetries
+        raise InputError("written has a unit without words")
+    lending = tuple(_READ.texts(kind, "kind") for kind in _READ.list(fields.get("lending", []), "lending"))
+    return Symmetries(kinds, tables, couplings, Units(phrases, columns), contexts, written, lending)
 
 
 def _check(symmetries: Symmetries) -> None:
@@ -75,69 +76,28 @@ def _check(symmetries: Symmetries) -> None:
     free = [unit for kind in symmetries.kinds for unit in kind]
     free += [unit for table in symmetries.tables for row in table for unit in row]
     if len(set(free)) < len(free):
-        raise _wrong("kinds", "have a unit in two places")
+        raise InputError("kinds have a unit in two places")
     if any(len({len(row) for row in table}) != 1 for table in symmetries.tables):
-        raise _wrong("tables", "have rows of different lengths")
+        raise InputError("tables have rows of different lengths")
     for coupling in symmetries.couplings:
         units = [unit for pair in coupling for unit in pair]
         if not units or len(set(units)) < len(units):
-            raise _wrong("couplings", "exchange nothing, or a unit twice")
+            raise InputError("couplings exchange nothing, or a unit twice")
     if any(len(phrase) < 2 or not all(phrase) for phrase in symmetries.units.phrases):
-        raise _wrong("phrases", "must have several words")
+        raise InputError("phrases must have several words")
     lent = [unit for kind in symmetries.lending for unit in kind]
     if len(set(lent)) < len(lent):
-        raise _wrong("lending", "has a unit in two places")
+        raise InputError("lending has a unit in two places")
     if not all(plain(unit) for unit in (*free, *lent)):
-        raise _wrong("kinds", "have a unit without words")
+        raise InputError("kinds have a unit without words")
     count = len(symmetries.fillers)
     if any(not 0 <= kind < count for kinds in symmetries.contexts.values() for kind in kinds):
-        raise _wrong("contexts", "name a kind that is not there")
-
-
-def _pair(value: object) -> tuple[str, str]:
-    pair = _texts(value, "coupling")
-    if len(pair) != 2:
-        raise _wrong("couplings", "must exchange two units")
-    return pair[0], pair[1]
+        raise InputError("contexts name a kind that is not there")
 
 
 def _column(value: object) -> tuple[Place, int]:
-    entry = _list(value, "columns")
+    entry = _READ.list(value, "columns")
     if len(entry) != 4 or entry[0] not in _KINDS:
-        raise _wrong("columns", "must have a kind of text, two neighbours and a number")
-    kind, left, right = _texts(entry[:3], "columns")
-    return (_KINDS[kind], left, right), _number(entry[3], "columns")
-
-
-def _list(value: object, name: str) -> list[object]:
-    if not isinstance(value, list) or len(value) > _MOST:
-        raise _wrong(name, f"must be a list of at most {_MOST} entries")
-    return value
-
-
-def _texts(value: object, name: str) -> tuple[str, ...]:
-    return tuple(_text(entry, name) for entry in _list(value, name))
-
-
-def _text(value: object, name: str) -> str:
-    if not isinstance(value, str) or len(value) > _LONGEST:
-        raise _wrong(name, f"must be text of at most {_LONGEST} letters")
-    return value
-
-
-def _number(value: object, name: str) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= _MOST:
-        raise _wrong(name, f"must be a number from 0 to {_MOST}")
-    return value
-
-
-def _mapping(value: object, name: str) -> Mapping[str, object]:
-    if not isinstance(value, dict) or len(value) > _MOST:
-        raise _wrong(name, f"must be an object of at most {_MOST} entries")
-    for key in value:
-        _text(key, name)
-    return value
-
-
-def _wrong(name: str, problem: str) -> InputError:
-    return InputError(f"symmetries cannot be read: {name} {problem}")
+        raise InputError("columns must have a kind of text, two neighbours and a number")
+    kind, left, right = _READ.texts(entry[:3], "columns")
+    return (_KINDS[kind], left, right), _READ.count(entry[3], "columns")

@@ -17,10 +17,12 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 from query_reduction.data.dialog import speakers
+from query_reduction.data.stored import Bounds
 from query_reduction.data.stories import Question, Story
+from query_reduction.errors import InputError
 from query_reduction.tasks.mentions import NAME_KIND, Lexicon, MentionLog, follow, kind_of_relation, row_of
 from query_reduction.tasks.ranking import Choice, Ranking, shared_facts
 
@@ -193,12 +195,23 @@ class Copying:
         }
 
     @staticmethod
-    def from_json(value: Mapping[str, Any]) -> Copying:
-        """The inverse of ``as_json``."""
-        told = {name: tuple((str(a), str(b)) for a, b in facts) for name, facts in value["told"].items()}
-        lexicon = Lexicon(dict(value["kinds"]), dict(value["aliases"]), told)
-        fixed = frozenset((str(frame), int(position)) for frame, position in value["fixed"])
-        return Copying(lexicon, fixed, Ranking(dict(value["weights"]), frozenset(value["facts"])))
+    def from_json(value: object, read: Bounds) -> Copying:
+        """The inverse of ``as_json``; anything else is an ``InputError``."""
+        fields = read.mapping(value, "names")
+        told = {
+            name: tuple(read.pair(fact, "told") for fact in read.list(facts, "told"))
+            for name, facts in read.mapping(fields["told"], "told").items()
+        }
+        lexicon = Lexicon(read.table(fields["kinds"], "kinds"), read.table(fields["aliases"], "aliases"), told)
+        fixed = set()
+        for entry in read.list(fields["fixed"], "fixed"):
+            frame, position = read.list(entry, "fixed")
+            fixed.add((read.text(frame, "fixed"), read.count(position, "fixed")))
+        weights = dict(read.mapping(fields["weights"], "weights"))
+        if not all(isinstance(weight, float) for weight in weights.values()):
+            raise InputError("weights must be numbers")
+        ranking = Ranking(cast(dict[str, float], weights), frozenset(read.texts(fields["facts"], "facts")))
+        return Copying(lexicon, frozenset(fixed), ranking)
 
 
 def _rows(dialogs: Iterable[Story]) -> list[tuple[str, str, str]]:

@@ -16,6 +16,7 @@ from query_reduction.data.dialog import SILENCE, mark, speakers
 from query_reduction.data.encoding import EncodedQuestions, encode_stories
 from query_reduction.data.knowledge import partly_known
 from query_reduction.data.slots import cut
+from query_reduction.data.stored import Bounds
 from query_reduction.data.stories import Story
 from query_reduction.data.vocabulary import Vocabulary
 from query_reduction.errors import InputError
@@ -35,6 +36,8 @@ __all__ = ["DialogOptions", "DialogParts", "DialogTask"]
 _BATCH = 256
 _LEARNED = ("names", "goes_on", "phrases", "asks")
 """What a model file stores besides the options."""
+_READ = Bounds(entries=1_000_000, letters=100_000)
+"""What a model file may hold of them."""
 _TRIED = 5
 """How many of the best responses are tried until one can be given."""
 
@@ -220,11 +223,14 @@ class DialogTask(Task):
     def from_json(values: Mapping[str, Any], vocabulary: Vocabulary) -> DialogTask:
         """The inverse of ``as_json``."""
         options = {name: value for name, value in values.items() if name not in _LEARNED}
-        copying = Copying.from_json(values["names"]) if values["names"] else None
-        goes_on = frozenset((str(said), bool(rows)) for said, rows in values["goes_on"])
-        phrases = phrases_from_json(values.get("phrases", {}))
-        asks = {str(response): str(kind) for response, kind in values.get("asks", {}).items()}
-        return DialogTask(vocabulary, from_json(DialogOptions, options), copying, goes_on, phrases, asks)
+        copying = None if values["names"] is None else Copying.from_json(values["names"], _READ)
+        goes_on = set()
+        for entry in _READ.list(values["goes_on"], "goes_on"):
+            said, rows = _READ.list(entry, "goes_on")
+            goes_on.add((_READ.text(said, "goes_on"), rows is True))
+        phrases = phrases_from_json(values.get("phrases", {}), _READ)
+        asks = _READ.table(values.get("asks", {}), "asks")
+        return DialogTask(vocabulary, from_json(DialogOptions, options), copying, frozenset(goes_on), phrases, asks)
 
 
 @dataclass(frozen=True)

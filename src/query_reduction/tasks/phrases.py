@@ -11,7 +11,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from query_reduction.data.stored import Bounds
 from query_reduction.data.stories import Story
+from query_reduction.errors import InputError
 
 __all__ = ["EDGE", "Phrase", "learn_asks", "learn_phrases", "phrases_from_json", "phrases_to_json"]
 
@@ -90,12 +92,15 @@ def phrases_to_json(phrases: Mapping[str, Phrase]) -> dict[str, Any]:
     }
 
 
-def phrases_from_json(value: Mapping[str, Any]) -> dict[str, Phrase]:
-    """The inverse of ``phrases_to_json``."""
-    return {
-        str(kind): Phrase(tuple(before), tuple(after), frozenset(lefts), frozenset(rights))
-        for kind, (before, after, lefts, rights) in value.items()
-    }
+def phrases_from_json(value: object, read: Bounds) -> dict[str, Phrase]:
+    """The inverse of ``phrases_to_json``; anything else is an ``InputError``."""
+    phrases = {}
+    for kind, entry in read.mapping(value, "phrases").items():
+        parts = [read.texts(part, "phrases") for part in read.list(entry, "phrases")]
+        if len(parts) != 4:
+            raise InputError("phrases must have four parts")
+        phrases[kind] = Phrase(parts[0], parts[1], frozenset(parts[2]), frozenset(parts[3]))
+    return phrases
 
 
 def _is_kind(word: str) -> bool:

@@ -223,7 +223,9 @@ class StoryTask(Task):
         """The inverse of ``as_json``."""
         found = values["symmetries"]
         symmetries = None if found is None else SymmetriesByTask.from_json(found)
-        unseen_share = float(values.get("unseen_share", 0.0))
+        unseen_share = values.get("unseen_share", 0.0)
+        if type(unseen_share) not in (int, float) or not 0 <= unseen_share <= 1:
+            raise InputError("unseen_share must be a number from 0 to 1")
         pairs = values.get("pairs")
         return StoryTask(
             vocabulary,

@@ -105,7 +105,7 @@ def _metadata(model: SavedModel) -> dict[str, str]:
     return {
         "network": json.dumps(config_to_json(model.config)),
         "task": _squeeze(json.dumps(task, ensure_ascii=False)),
-        "card": json.dumps(dict(model.card), ensure_ascii=False),
+        "card": json.dumps(dict(model.card), ensure_ascii=False, allow_nan=False),
     }
 
 
@@ -142,15 +142,13 @@ def load_model(path: Path) -> SavedModel:
             raise InputError(f"{path}: no {MODEL_FILE} in this folder (was the training finished?)")
         path = path / MODEL_FILE
     weights, metadata = load_tensors(path, _FORMAT)
-    for name, weight in weights.items():
-        if weight.dtype.kind != "f" or not (np.abs(weight) <= _LARGEST_WEIGHT).all():
-            raise InputError(f"{path}: weight {name} holds values that are not numbers, or absurdly large ones")
+    _check_weights(path, weights)
     try:
         config = config_from_json(json.loads(metadata["network"]))
-        task = json.loads(_unsqueeze(metadata["task"]))
+        task = _parsed(_unsqueeze(metadata["task"]))
         vocabulary = Vocabulary.from_json(task["vocabulary"])
         learned = _read_task(task["kind"], task["learned"], vocabulary)
-        model = SavedModel(config, learned, weights, json.loads(metadata["card"]))
+        model = SavedModel(config, learned, weights, _card(_parsed(metadata["card"])))
         model.network()
     except (InputError, KeyError, TypeError, ValueError, AttributeError, RecursionError, zlib.error) as error:
         about = str(error).splitlines()[0] if str(error) else type(error).__name__
@@ -169,3 +167,31 @@ def _read_task(kind: str, values: Mapping[str, Any], vocabulary: Vocabulary) -> 
 
         return DialogTask.from_json(values, vocabulary)
     raise ValueError(f"no task {kind!r}")
+
+
+def _check_weights(path: Path, weights: Mapping[str, Floats]) -> None:
+    kinds = {weight.dtype for weight in weights.values()}
+    if kinds not in ({np.dtype(np.float32)}, {np.dtype(np.float64)}):
+        raise InputError(f"{path}: the weights must all be float32, or all float64")
+    for name, weight in weights.items():
+        if not (np.abs(weight) <= _LARGEST_WEIGHT).all():
+            raise InputError(f"{path}: weight {name} holds values that are not numbers, or absurdly large ones")
+
+
+def _parsed(text: str) -> Any:
+    """JSON of unknown origin; what could not be written again (NaN, half a character) is an error."""
+    value = json.loads(text)
+    json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
+    return value
+
+
+def _card(values: Any) -> dict[str, Any]:
+    """A card may hold anything, but what is looked up in it has a form."""
+    if not isinstance(values, dict):
+        raise InputError("the card must be an object")
+    for name in ("data", "errors", "test_errors"):
+        if not isinstance(values.get(name, {}), dict):
+            raise InputError(f"{name} in the card must be an object")
+    if not all(isinstance(errors, dict) for errors in values.get("test_errors", {}).values()):
+        raise InputError("test_errors in the card must be an object for each measure")
+    return values
