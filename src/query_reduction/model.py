@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from query_reduction.data.stories import Question, Story
 from query_reduction.errors import InputError
@@ -125,13 +127,21 @@ class StoryModel(Model):
         """
         if not question.strip():
             raise InputError("question: it is empty")
-        config, task = self.saved.config, self.task
-        if task.options.memory or not isinstance(config, QRNConfig):
+        task = self.task
+        if task.options.memory or not isinstance(self.saved.config, QRNConfig):
             return answer_recent(self.answer, task, lines, question, progress)
+        return answer_streaming(*self.streaming, task, lines, question, progress)
+
+    @cached_property
+    def streaming(self) -> tuple[Streaming, NDArray[np.float32]]:
+        """Its Query-Reduction Network, reading block by block, and the weights that turn a state into answers."""
+        config = self.saved.config
+        if not isinstance(config, QRNConfig):
+            raise InputError(f"{self.network_name} cannot read block by block: a Query-Reduction Network is needed")
         weights = {name: np.asarray(weight)[0] for name, weight in self.saved.weights.items()}
-        longest = task.vocabulary.longest_sentence if config.position_length == "task" else 0
+        longest = self.task.vocabulary.longest_sentence if config.position_length == "task" else 0
         answer_weight = weights.pop("answer_weight")
-        return answer_streaming(Streaming(config, weights, longest), answer_weight, task, lines, question, progress)
+        return Streaming(config, weights, longest), answer_weight
 
     def predict_together(self, stories: Sequence[Story]) -> list[Prediction]:
         """See ``Model``."""

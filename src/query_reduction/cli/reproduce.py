@@ -228,14 +228,28 @@ class Reproduce:
         return True
 
     def _long(self) -> int:
-        from query_reduction.experiments.long import COLUMNS, TASKS, find_haystack, long_runs
+        from query_reduction.cli.reproduce_long import (
+            chosen_columns,
+            chosen_tasks,
+            measure_long,
+            report_long,
+            time_long,
+        )
+        from query_reduction.experiments.long import find_haystack, long_runs
+        from query_reduction.experiments.long_results import LongResults
 
-        haystack = find_haystack(self.haystack)
-        tasks = [task for task in TASKS if self.tasks == "all" or int(task) in parse_tasks(self.tasks)]
-        names = [name for name in self.variants or COLUMNS if name in COLUMNS]
-        columns = [COLUMNS[name] for name in names]
-        if not self.report_only and not self._trained(long_runs(haystack, columns, tasks)):
-            return 130
+        columns, tasks = chosen_columns(self.variants), chosen_tasks(self.tasks)
+        book = find_haystack(self.haystack)
+        results = LongResults.load(self.out / "long.json", book)
+        if not self.report_only:
+            if not self._trained(long_runs(book, columns, tasks)):
+                return 130
+            if not measure_long(results, book, columns, tasks):
+                notes.print("stopped; run the same command to resume")
+                return 130
+            if not self.variants and self.tasks == "all":
+                time_long(results, book)
+        report_long(results, self.out, as_json=self.json)
         return 0
 
     def _figures(self) -> int:

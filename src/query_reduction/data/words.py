@@ -23,6 +23,9 @@ _WORD = re.compile(r"\w+")
 _INNER = r"(?:['\-‐‑](?=\w)|(?<=\d)[.,:](?=\d))"
 # Finds the same in such a text as the pattern for all of Unicode, several times faster.
 _ASCII_TEXT = re.compile(rf"\w+(?:{_INNER}\w+)*|[$+<=>|~%&@#]")
+# A text of such characters alone is split at its marks and spaces, several times faster again.
+_PLAIN_TEXT = re.compile(r'[A-Za-z_\s.,:;!?()"]*', re.ASCII)
+_MARKS_AS_SPACES = str.maketrans(dict.fromkeys('.,:;!?()"', " "))
 _SPOKEN = "%‰&@#§"
 """Punctuation in Unicode, but read aloud as a word."""
 _JOINERS = "\u200c\u200d"
@@ -49,6 +52,8 @@ def split_words(text: str, tokens: Tokens) -> list[str]:
         return _WORD.findall(text)
     if tokens == "spaces":
         return text.lower().split()
+    if _PLAIN_TEXT.fullmatch(text):
+        return text.translate(_MARKS_AS_SPACES).split()
     if text.isascii():
         return _ASCII_TEXT.findall(text)
     return _text_pattern().findall(compose(text).replace("’", "'"))

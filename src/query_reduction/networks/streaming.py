@@ -9,7 +9,7 @@ layer) needs neither. ``networks.qrn`` is the reference that this must match.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from tempfile import SpooledTemporaryFile
@@ -30,6 +30,8 @@ _IN_MEMORY = 1 << 25
 """Bytes of a temporary file that need no disk."""
 
 Floats = NDArray[np.float32]
+Opened = Callable[[NDArray[np.int64], Floats], None]
+"""Is told, layer by layer, which sentences of a block have open gates, and these gates."""
 
 
 class _Blocks:
@@ -86,6 +88,10 @@ class Streaming:
         self._config = config
         self._weights = {name: np.ascontiguousarray(weight, np.float32) for name, weight in weights.items()}
         self._longest = longest
+        # Where the stretched sigmoid is 0: no need to compute it for the many sentences below.
+        lowest = (config.gate_stretch - 1) / (2 * config.gate_stretch)
+        self._shut = np.float32(np.log(lowest / (1 - lowest)) if lowest else -np.inf)
+        self._told: Opened | None = None
         self._native = native.available()
         if self._native:
             shape = Shape(
@@ -95,7 +101,11 @@ class Streaming:
 
     def read(self, question: Sequence[int], blocks: Iterable[Sequence[Sequence[int]]]) -> Floats:
         """The answer vector, given the words of the question and, in blocks, those of the sentences."""
-        asked = self._encode([question])[0]
+        return self.read_vectors(self.encode([question])[0], map(self.encode, blocks))
+
+    def read_vectors(self, asked: Floats, blocks: Iterable[Floats], opened: Opened | None = None) -> Floats:
+        """The same, given their vectors: those of a sentence that several texts have need be computed only once."""
+        self._told = opened
         with ExitStack() as stack:
 
             def spool() -> _Blocks:
@@ -104,7 +114,7 @@ class Streaming:
             layers = self._config.layers
             sentences = spool() if layers > 1 else None
             state = np.zeros(self._config.dimension, np.float32)
-            first = ((x, np.broadcast_to(asked, x.shape)) for x in self._encoded(blocks, sentences))
+            first = ((x, np.broadcast_to(asked, x.shape)) for x in _kept(blocks, sentences))
             if layers == 1:
                 return self._last(0, first)
             found = self._layer(0, first, spool(), spool())
@@ -116,14 +126,6 @@ class Streaming:
                 else:
                     found = self._layer(layer, told, spool(), spool())
             return state
-
-    def _encoded(self, blocks: Iterable[Sequence[Sequence[int]]], kept: _Blocks | None) -> Iterator[Floats]:
-        """Sentence vectors, kept for the other layers."""
-        for block in blocks:
-            x = self._encode(block)
-            if kept is not None:
-                kept.append(x)
-            yield x
 
     def _last(self, layer: int, told: Iterable[tuple[Floats, Floats]]) -> Floats:
         """The state of the last layer at the end: it only looks forward."""
@@ -157,11 +159,14 @@ class Streaming:
         own = 0 if config.tied else layer
         similarity = x * q
         # Equations 1, 2 and 5 of the paper; see networks.qrn.
-        z = _sigmoid(similarity @ weights["update_weight"][own].T + weights["update_bias"][own] - config.forget_bias)
+        scores = similarity @ weights["update_weight"][own].T + (weights["update_bias"][own] - config.forget_bias)
+        rows = np.flatnonzero((scores > self._shut).any(1))
+        z = _sigmoid(scores[rows])
         if config.gate_stretch != 1:
             z = np.clip(np.float32(config.gate_stretch) * z - np.float32((config.gate_stretch - 1) / 2), 0, 1)
-        rows = np.flatnonzero(z.any(1))
-        z, x, q, similarity = z[rows], x[rows], q[rows], similarity[rows]
+        if self._told is not None:
+            self._told(rows, z)
+        x, q, similarity = x[rows], q[rows], similarity[rows]
         products = q @ weights["candidate_query"][own] + x @ weights["candidate_sentence"][own]
         candidate = np.tanh(products + weights["candidate_bias"][own])
         resets: tuple[Floats | float, Floats | float] = (1.0, 1.0)
@@ -170,7 +175,8 @@ class Streaming:
             resets = (_sigmoid(similarity @ weight[0].T + bias[0]), _sigmoid(similarity @ weight[1].T + bias[1]))
         return rows, z, candidate, resets
 
-    def _encode(self, sentences: Sequence[Sequence[int]]) -> Floats:
+    def encode(self, sentences: Sequence[Sequence[int]]) -> Floats:
+        """Sentence vectors, given the numbers of their words."""
         longest = max(map(len, sentences), default=0)
         words = np.zeros((len(sentences), longest), np.int64)
         for row, numbers in zip(words, sentences, strict=True):
@@ -199,6 +205,14 @@ class _Found:
         rows, states, _, _ = self._forward[block]
         (backward,) = self._backward[len(self._forward) - 1 - block]
         return _Open(rows, states, backward)
+
+
+def _kept(blocks: Iterable[Floats], kept: _Blocks | None) -> Iterator[Floats]:
+    """Sentence vectors, kept for the other layers."""
+    for x in blocks:
+        if kept is not None:
+            kept.append(x)
+        yield x
 
 
 def _states(z: Floats, v: Floats, start: Floats) -> Floats:

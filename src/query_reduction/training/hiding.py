@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import accumulate
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,9 @@ from query_reduction.data.haystack import hide, passage
 from query_reduction.data.stories import Story
 from query_reduction.data.vocabulary import Vocabulary
 from query_reduction.errors import InputError
+from query_reduction.networks.protocol import StackedNetwork
+from query_reduction.networks.qrn import QueryReductionNetwork
+from query_reduction.training.hard import hard_sentences
 from query_reduction.training.recipes import Recipe
 
 __all__ = ["Hiding"]
@@ -58,13 +62,30 @@ class Hiding:
         foreign[list(self._known)] = False
         return foreign
 
-    def training(self, stories: Iterable[Story], epoch: int, chance: random.Random) -> list[Story]:
-        """Training stories, each among as many sentences as the epoch allows, or fewer."""
+    def training(
+        self, stories: Sequence[Story], epoch: int, chance: random.Random, network: StackedNetwork
+    ) -> list[Story]:
+        """Training stories, each among as many sentences as the epoch allows, or fewer; hard ones are those for
+        ``network``."""
         recipe = self._recipe
         since = max(epoch + 1 - recipe.hidden_after, 0)
         most = round(recipe.hidden * min(since / (recipe.hidden_growth + 1), 1.0))
+        if not most:
+            return list(stories)
         haystack = [self._decoy(text, chance) if chance.random() < recipe.decoys else text for text in self._haystack]
-        return [hide(story, passage(haystack, chance.randint(0, most), chance), chance) for story in stories]
+        hard: Mapping[str, float] = {}
+        if recipe.hard and isinstance(network, QueryReductionNetwork):
+            hard = hard_sentences(network, self._vocabulary, stories, haystack, chance)
+        texts, shares = list(hard), list(accumulate(hard.values()))
+        told = []
+        for story in stories:
+            count = chance.randint(0, most)
+            drawn = round(recipe.hard * count) if hard else 0
+            among = list(passage(haystack, count - drawn, chance))
+            for text in chance.choices(texts, cum_weights=shares, k=drawn) if drawn else ():
+                among.insert(chance.randint(0, len(among)), text)
+            told.append(hide(story, among, chance))
+        return told
 
     def development(self, stories: Iterable[Story]) -> list[Story]:
         """Development stories, each among many sentences that training does not have."""
