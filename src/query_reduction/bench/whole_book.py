@@ -11,7 +11,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, TemporaryFile
 
 from query_reduction.data.stories import Story
 from query_reduction.experiments.long_results import LongTime
@@ -32,7 +32,7 @@ def time_question(folder: Path, task: str, model: str, story: Story) -> LongTime
         file = Path(place) / "story.txt"
         file.write_text("\n".join(story.sentences) + "\n", encoding="utf-8")
         asked = str(folder.resolve())
-        options = ["--story", str(file), "--question", question.text, "--json"]
+        options = ["--story", str(file), "--question", question.text, "--stream", "--json"]
         for _ in range(_TIMES):
             reading.append(_run(["query_reduction.bench.book_question", asked, str(file), question.text]))
             command.append(_run(["query_reduction", "ask", asked, *options]))
@@ -61,19 +61,17 @@ def _run(arguments: Sequence[str]) -> _Process:
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
     started = time.perf_counter()
     most = 0
-    with subprocess.Popen(
-        [sys.executable, "-m", *arguments],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        env=environment,
-        text=True,
-    ) as process:
-        # Watched from outside: what the system reports at the end begins with the memory of the parent.
-        while process.poll() is None:
-            most = max(most, _high_water(process.pid))
-            time.sleep(_LOOK_EVERY)
+    with TemporaryFile("w+") as printed:
+        with subprocess.Popen(
+            [sys.executable, "-m", *arguments], stdout=printed, stderr=subprocess.DEVNULL, env=environment
+        ) as process:
+            # Watched from outside: what the system reports at the end begins with the memory of the parent.
+            while process.poll() is None:
+                most = max(most, _high_water(process.pid))
+                time.sleep(_LOOK_EVERY)
         seconds = time.perf_counter() - started
-        text = process.stdout.read() if process.stdout else ""
+        printed.seek(0)
+        text = printed.read()
     if process.returncode != 0:
         raise RuntimeError(f"{arguments[0]} failed with exit code {process.returncode}")
     return _Process(text, seconds, most / 1e6)
