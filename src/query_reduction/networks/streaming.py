@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from itertools import chain
 from tempfile import SpooledTemporaryFile
 from typing import IO, Any
 
@@ -177,10 +178,10 @@ class Streaming:
 
     def encode(self, sentences: Sequence[Sequence[int]]) -> Floats:
         """Sentence vectors, given the numbers of their words."""
-        longest = max(map(len, sentences), default=0)
+        told = np.fromiter(map(len, sentences), np.int64, len(sentences))
+        longest = int(told.max(initial=0))
         words = np.zeros((len(sentences), longest), np.int64)
-        for row, numbers in zip(words, sentences, strict=True):
-            row[: len(numbers)] = numbers
+        words[np.arange(longest) < told[:, None]] = np.fromiter(chain.from_iterable(sentences), np.int64, told.sum())
         if self._native:
             table: Floats = self._encoder.encode(words, self._longest)[0]
             return table
