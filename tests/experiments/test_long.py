@@ -93,7 +93,7 @@ def test_the_command_trains_asks_measures_and_goes_on(capsys: pytest.CaptureFixt
     assert {(cell["words"], cell["asked"]) for cell in first["cells"]} == {(words, 3) for words in LENGTHS}
     assert first["networks"]["long 1"]["settings"]["recipe"]["hidden"] == 1
     capsys.readouterr()
-    assert main(["reproduce", "long", "--data", "data"]) == 0
+    assert main(["reproduce", "long", "--data", "data", "--time"]) == 0
     captured = capsys.readouterr()
     assert "long-1" not in captured.err
     stored = json.loads(Path("results/long.json").read_text())
@@ -128,10 +128,11 @@ def test_other_code_or_another_book_measures_again() -> None:
         (["--haystack", "none.txt"], "no book at none.txt"),
         (["--variants", "short"], "not 'short'"),
         (["--tasks", "9"], "not 9"),
+        (["--time"], "only long takes"),
     ],
 )
 def test_wrong_names_are_one_line(options: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["reproduce", "long", *options]) == 1
+    assert main(["reproduce", *(["qa-1k"] if "--time" in options else ["long"]), *options]) == 1
     error = capsys.readouterr().err
     assert message in error
     assert error.count("\n") == 1

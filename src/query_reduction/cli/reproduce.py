@@ -66,6 +66,8 @@ class Reproduce:
     """A different recipe of the tables instead of the column's own; its results are kept separate."""
     haystack: Path | None = None
     """long: the book, one sentence per line; by default text/king-james-bible.txt under --data."""
+    time: bool = False
+    """long: also measure seconds and memory of one question about the whole book; let the machine do nothing else."""
     data: Path | None = None
     """The folder that holds the published data (with babi/en …); by default $QRN_DATA or the user's cache."""
     out: Path = Path("results")
@@ -139,6 +141,8 @@ class Reproduce:
             raise InputError(f"no table {self.table!r}; choose from {', '.join(EXPERIMENTS)}, {', '.join(others)}")
         if self.cells is not None and (self.table != "audit" or self.cells < 1):
             raise InputError(f"{self.cells}: only audit takes a number of cells, above 0")
+        if self.table != "long" and (self.haystack is not None or self.time):
+            raise InputError(f"{self.table}: only long takes --haystack and --time")
         if self.restarts is not None and self.restarts < 1:
             raise InputError(f"--restarts must be above 0, not {self.restarts}")
         if self.address is not None and self.engine != "ray":
@@ -247,8 +251,8 @@ class Reproduce:
             if not measure_long(results, book, columns, tasks):
                 notes.print("stopped; run the same command to resume")
                 return 130
-            if not self.variants and self.tasks == "all":
-                time_long(results, book)
+            if self.time:
+                time_long(results, book, tasks)
         report_long(results, self.out, as_json=self.json)
         return 0
 

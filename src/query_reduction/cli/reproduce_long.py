@@ -45,7 +45,7 @@ def chosen_tasks(text: str) -> list[str]:
 def measure_long(
     results: LongResults, book: Sequence[str], columns: Sequence[LongColumn], tasks: Sequence[str]
 ) -> bool:
-    """Ask what was not asked yet, and measure time once all is asked; False if it was interrupted."""
+    """Ask what was not asked yet; False if it was interrupted."""
     stopped = False
 
     def stop() -> None:
@@ -78,9 +78,9 @@ def measure_long(
     return True
 
 
-def time_long(results: LongResults, book: Sequence[str]) -> None:
+def time_long(results: LongResults, book: Sequence[str], tasks: Sequence[str]) -> None:
     """Ask one question of every task about the whole book, alone, where this was not done yet."""
-    for task in TASKS:
+    for task in tasks:
         network = results.networks.get(f"long {task}")
         if network and all(time.task != task for time in results.times):
             notes.print(f"measuring time and memory of task {task}")
