@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from query_reduction.data.haystack import hide, passage
 from query_reduction.data.stories import Story
-from query_reduction.data.vocabulary import Vocabulary
+from query_reduction.data.vocabulary import UNKNOWN_WORD, Vocabulary
 from query_reduction.errors import InputError
 from query_reduction.networks.protocol import StackedNetwork
 from query_reduction.networks.qrn import QueryReductionNetwork
@@ -26,6 +26,12 @@ _DEV_TIMES = 8
 """Development stories are hidden among so many times as many sentences as training stories."""
 _MORE_DECOYS = (1.0, 0.6, 0.4)
 """A decoy has one word of the stories; this share of those with so many has another."""
+
+
+_SHORT_DECOYS = 0.3
+"""This share of the decoys is a piece of the sentence, or as many words that are not known."""
+_SHORT = 5
+"""The most words of such a piece."""
 
 
 class Hiding:
@@ -51,6 +57,8 @@ class Hiding:
         self._words = sorted({word for text in texts for word in text.strip(" .?!").split()})
         self._known = {number for text in texts for number in vocabulary.numbers(text)}
         self._vocabulary = vocabulary
+        every = sorted({word for text in self._haystack for word in text.split()})
+        self._rare = [word for word in every if vocabulary.numbers(word) == [UNKNOWN_WORD]]
 
     def foreign_words(self) -> NDArray[np.bool_]:
         """Which words of the vocabulary no story has.
@@ -93,9 +101,20 @@ class Hiding:
         return [hide(story, passage(self._dev, self._most_dev, chance), chance) for story in stories]
 
     def _decoy(self, text: str, chance: random.Random) -> str:
-        """The sentence with words of the stories in the place of some of its own."""
+        """The sentence with words of the stories in the place of some of its own; or a short one.
+
+        A few words alone have a large part in the sentence's meaning, and a network that meets them, or words that it
+        does not know, only among many others may well take them for a fact.
+        """
         words = text.split()
-        for share in _MORE_DECOYS:
+        if chance.random() < _SHORT_DECOYS:
+            start = chance.randrange(len(words))
+            words = words[start : start + chance.randint(1, _SHORT)]
+            if self._rare and chance.random() < 0.5:
+                words = chance.choices(self._rare, k=len(words))
+            if chance.random() < 0.5:
+                return " ".join(words)
+        for share in _MORE_DECOYS[: len(words)]:
             if chance.random() >= share:
                 break
             words[chance.randrange(len(words))] = chance.choice(self._words)
