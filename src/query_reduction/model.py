@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +27,7 @@ from query_reduction.tasks.stories import Answer, StoryTask
 from query_reduction.training.checkpoint import MODEL_FILE, SavedModel, load_model, save_model
 
 if TYPE_CHECKING:
+    from query_reduction.networks.streaming import Floats, Streaming
     from query_reduction.tasks.dialogs import DialogTask
 
 __all__ = ["DialogModel", "Model", "StoryModel", "load", "model_of"]
@@ -122,18 +124,27 @@ class StoryModel(Model):
         told from time to time how many sentences were read.
         """
         # Only long texts need these.
-        from query_reduction.networks.streaming import Streaming
         from query_reduction.tasks.streaming import answer_recent, answer_streaming
 
         if not question.strip():
             raise InputError("question: it is empty")
-        config, task = self.saved.config, self.task
-        if task.options.memory or not isinstance(config, QRNConfig):
+        task = self.task
+        if task.options.memory or not isinstance(self.saved.config, QRNConfig):
             return answer_recent(self.answer, task, lines, question, progress)
+        return answer_streaming(*self.streaming, task, lines, question, progress)
+
+    @cached_property
+    def streaming(self) -> tuple[Streaming, Floats]:
+        """Its Query-Reduction Network, reading block by block, and the weights that turn a state into answers."""
+        from query_reduction.networks.streaming import Streaming
+
+        config = self.saved.config
+        if not isinstance(config, QRNConfig):
+            raise InputError(f"{self.network_name} cannot read block by block: a Query-Reduction Network is needed")
         weights = {name: weight[0] for name, weight in self.saved.weights.items()}
-        longest = task.vocabulary.longest_sentence if config.position_length == "task" else 0
+        longest = self.task.vocabulary.longest_sentence if config.position_length == "task" else 0
         answer_weight = weights.pop("answer_weight")
-        return answer_streaming(Streaming(config, weights, longest), answer_weight, task, lines, question, progress)
+        return Streaming(config, weights, longest), answer_weight
 
     def predict_together(self, stories: Sequence[Story]) -> list[Prediction]:
         """See ``Model``."""

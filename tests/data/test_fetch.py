@@ -223,7 +223,11 @@ def test_an_archive_that_unfolds_without_end_is_refused(tmp_path: Path, monkeypa
     assert not (tmp_path / "folder").exists()
 
 
-@pytest.mark.parametrize("content", [b"", b"no archive", archive()[:-100], gzip.compress(b"no tar" * 1000)])
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"no archive", archive()[:-100], gzip.compress(b"no tar" * 1000)],
+    ids=["nothing", "plain text", "cut short", "no tar inside"],  # the time is part of an archive's bytes
+)
 def test_what_is_no_archive(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "a.tar.gz"
     path.write_bytes(content)

@@ -15,7 +15,7 @@ from query_reduction.data.encoding import encode_stories
 from query_reduction.data.readers import read_file
 from query_reduction.data.stories import Question, Story
 from query_reduction.data.vocabulary import UNKNOWN_WORD, Vocabulary, case_matters
-from query_reduction.data.words import Tokens, compose, fold, signs, split_words
+from query_reduction.data.words import Tokens, _text_pattern, compose, fold, signs, split_words
 
 
 def story(*sentences: str, question: str = "Who left?", answer: str = "Mary") -> Story:
@@ -146,3 +146,18 @@ def test_numbers_are_those_of_version_0_1_0(real_babi: Path) -> None:
                     digest.update(numbers.tobytes())
             digest.update(encoded.questions.tobytes() + encoded.answers.tobytes())
     assert digest.hexdigest() == "1c19b8012218e152f8813fa1706b71ed88b712a910ced3da372f834511a7035e"
+
+
+@given(st.text("abZ_09 .,:;!?()\"'-$%\n\té", max_size=40))
+def test_plain_texts_are_split_as_all_others(text: str) -> None:
+    """The fast way for plain texts finds what the pattern for all of Unicode finds."""
+    assert split_words(text, "text") == _text_pattern().findall(compose(text).replace("’", "'"))
+
+
+@given(st.lists(st.sampled_from(["went", "Went", "back", "to", "WENT", "home", "xyzzy"]), max_size=8))
+def test_names_of_several_words_have_one_number(words: list[str]) -> None:
+    story = Story(("went back home to",), ())
+    vocabulary = Vocabulary.from_stories([story], "text", fold_case=True, phrases=[("went", "back")])
+    joined = vocabulary.joined(words)
+    assert vocabulary.numbers(" ".join(words)) == [vocabulary._number(word) for word in joined]
+    assert ("went back" in [word.lower() for word in joined]) == ("went back" in " ".join(words).lower())

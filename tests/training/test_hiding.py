@@ -6,14 +6,22 @@ import random
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
+import torch
+from small_networks import qrn, variant
 
 from query_reduction import worlds
+from query_reduction.data.encoding import encode_stories
+from query_reduction.data.stories import Question, Story
 from query_reduction.data.vocabulary import UNKNOWN_WORD, Vocabulary
 from query_reduction.errors import InputError
 from query_reduction.learning import setup_for, train
+from query_reduction.networks.qrn import QueryReductionNetwork
+from query_reduction.networks.tensors import TensorBatch
 from query_reduction.tasks.protocol import Parts
 from query_reduction.tasks.stories import StoryParts
+from query_reduction.training.hard import hard_sentences
 from query_reduction.training.hiding import Hiding
 from query_reduction.training.recipes import Recipe
 from query_reduction.training.run import Run
@@ -21,10 +29,12 @@ from query_reduction.training.run import Run
 STORIES = worlds.generate(1, 60)
 BOOK = [f"And the {number % 7}th day was day {number}, said Mary." for number in range(100)]
 RECIPE = Recipe(hidden=1, split="story")
+WORDS = Vocabulary.from_stories(STORIES).with_words_of(BOOK, 3)
+NETWORK = qrn(replace(variant("2r", gate_stretch=1.2), dimension=8), WORDS, range(1), 3)
 
 
 def hiding(**changes: Any) -> Hiding:
-    return Hiding(BOOK, STORIES, Vocabulary.from_stories(STORIES).with_words_of(BOOK, 3), replace(RECIPE, **changes))
+    return Hiding(BOOK, STORIES, WORDS, replace(RECIPE, **changes))
 
 
 def test_lengths_grow_after_the_first_epochs() -> None:
@@ -32,7 +42,7 @@ def test_lengths_grow_after_the_first_epochs() -> None:
     own = [len(story.sentences) for story in STORIES]
     longest = []
     for epoch in range(5):
-        found = hides.training(STORIES, epoch, random.Random(epoch))
+        found = hides.training(STORIES, epoch, random.Random(epoch), NETWORK)
         longest.append(max(len(story.sentences) - told for story, told in zip(found, own, strict=True)))
     assert longest == [0, 0, 0, 1, 1]
 
@@ -41,7 +51,7 @@ def test_decoys_have_words_of_the_stories() -> None:
     told = {text for story in STORIES for text in story.sentences}
 
     def added(hides: Hiding) -> list[str]:
-        found = hides.training(STORIES * 5, 0, random.Random(0))
+        found = hides.training(STORIES * 5, 0, random.Random(0), NETWORK)
         return [text for story in found for text in story.sentences if text not in told]
 
     assert set(added(hiding())) <= set(BOOK)
@@ -51,11 +61,14 @@ def test_decoys_have_words_of_the_stories() -> None:
     of_book = {word for text in BOOK for word in text.split()}
     of_stories = {word for text in told for word in text.strip(".").split()} | {"Where", "is"}
     assert all(set(text.split()) <= of_book | of_stories for text in changed)
+    short = [text for text in changed if len(text.split()) <= 5]
+    assert 0.1 < len(short) / len(decoys) < 0.5
+    assert any(set(WORDS.numbers(text)) == {UNKNOWN_WORD} for text in short)
 
 
 def test_development_stories_are_hidden_in_lines_that_training_does_not_have() -> None:
     hides = hiding()
-    told = (story for epoch in range(30) for story in hides.training(STORIES, epoch, random.Random(epoch)))
+    told = (story for epoch in range(30) for story in hides.training(STORIES, epoch, random.Random(epoch), NETWORK))
     seen = {text for story in told for text in story.sentences}
     found = hides.development(STORIES)
     assert found == hiding().development(STORIES)
@@ -63,6 +76,50 @@ def test_development_stories_are_hidden_in_lines_that_training_does_not_have() -
         added = set(hidden.sentences) - set(story.sentences)
         assert len(hidden.sentences) == len(story.sentences) + 8
         assert not added & seen
+
+
+@torch.no_grad()
+def opened_by(network: QueryReductionNetwork, text: str) -> float:
+    """How far a sentence alone opens the gates of the first layer, for the question that has most to do with it."""
+    asked = list({question.text for story in STORIES for question in story.questions})
+    encoded = encode_stories([Story((text,), (Question(one, "", 1),)) for one in asked], WORDS, 0)
+    trace = network.eval().trace(TensorBatch.of(encoded.batch(np.arange(len(asked)))))
+    assert trace is not None
+    return float(trace.layers[0].gates["update"].max())
+
+
+def test_hard_sentences_are_those_that_open_gates() -> None:
+    network = qrn(replace(variant("1", gate_stretch=1.5, forget_bias=1.0), dimension=8), WORDS, range(1), 3)
+    found = hard_sentences(network, WORDS, STORIES, BOOK, random.Random(0))
+    assert set(found) <= set(BOOK)
+    assert 0 < len(found) < len(BOOK)
+    assert all(opened_by(network, text) > 0 for text in found)
+    with torch.no_grad():
+        network.update_bias.sub_(100)
+    assert not hard_sentences(network, WORDS, STORIES, BOOK, random.Random(0))
+
+
+def test_hard_sentences_are_drawn_more_often() -> None:
+    network = qrn(replace(variant("1", gate_stretch=1.5, forget_bias=1.0), dimension=8), WORDS, range(1), 3)
+    told = {text for story in STORIES for text in story.sentences}
+
+    def share(hard: float) -> float:
+        hides = hiding(hard=hard)
+        added = [
+            text
+            for epoch in range(20)
+            for story in hides.training(STORIES, epoch, random.Random(epoch), network)
+            for text in story.sentences
+            if text not in told
+        ]
+        return sum(opened_by_network[text] for text in added) / len(added)
+
+    opened_by_network = {text: opened_by(network, text) > 0 for text in BOOK}
+    assert share(1.0) == 1.0 > share(0.0)
+    # With nothing that opens a gate the passage alone is left.
+    with torch.no_grad():
+        network.update_bias.sub_(100)
+    assert hiding(hard=1.0).training(STORIES, 0, random.Random(0), network)
 
 
 def test_words_that_no_story_has_start_without_meaning() -> None:
@@ -95,11 +152,13 @@ def test_a_model_of_the_recipe_long_reads_every_sentence() -> None:
         (BOOK, {"hidden": 0}, "unless stories are hidden in it"),
         (BOOK, {"hidden": 2}, "too short"),
         (BOOK, {"hidden": 1, "split": "question"}, "need split=story"),
+        (BOOK, {"hidden": 1, "restarts": 2}, "use --restarts 1"),
+        ((), {"hidden": 0, "hard": 0.5}, "hard has no effect"),
     ],
 )
 def test_a_haystack_that_does_not_fit_is_refused(haystack: Any, changes: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
-        train(STORIES, network="2r8", recipe="long", restarts=1, haystack=haystack, progress=False, **changes)
+        train(STORIES, network="2r8", recipe="long", haystack=haystack, progress=False, **changes)
 
 
 def test_dialogs_have_no_haystack() -> None:

@@ -66,6 +66,8 @@ class Reproduce:
     """A different recipe of the tables instead of the column's own; its results are kept separate."""
     haystack: Path | None = None
     """long: the book, one sentence per line; by default text/king-james-bible.txt under --data."""
+    time: bool = False
+    """long: also measure seconds and memory of one question about the whole book; let the machine do nothing else."""
     data: Path | None = None
     """The folder that holds the published data (with babi/en …); by default $QRN_DATA or the user's cache."""
     out: Path = Path("results")
@@ -139,6 +141,8 @@ class Reproduce:
             raise InputError(f"no table {self.table!r}; choose from {', '.join(EXPERIMENTS)}, {', '.join(others)}")
         if self.cells is not None and self.table != "audit":
             raise InputError(f"{self.cells}: only audit takes a number of cells")
+        if self.table != "long" and (self.haystack is not None or self.time):
+            raise InputError(f"{self.table}: only long takes --haystack and --time")
         if self.address is not None and self.engine != "ray":
             raise InputError("--address needs --engine ray")
         if self.data is not None:
@@ -224,14 +228,28 @@ class Reproduce:
         return True
 
     def _long(self) -> int:
-        from query_reduction.experiments.long import COLUMNS, TASKS, find_haystack, long_runs
+        from query_reduction.cli.reproduce_long import (
+            chosen_columns,
+            chosen_tasks,
+            measure_long,
+            report_long,
+            time_long,
+        )
+        from query_reduction.experiments.long import find_haystack, long_runs
+        from query_reduction.experiments.long_results import LongResults
 
-        haystack = find_haystack(self.haystack)
-        tasks = [task for task in TASKS if self.tasks == "all" or int(task) in parse_tasks(self.tasks)]
-        names = [name for name in self.variants or COLUMNS if name in COLUMNS]
-        columns = [COLUMNS[name] for name in names]
-        if not self.report_only and not self._trained(long_runs(haystack, columns, tasks)):
-            return 130
+        columns, tasks = chosen_columns(self.variants), chosen_tasks(self.tasks)
+        book = find_haystack(self.haystack)
+        results = LongResults.load(self.out / "long.json", book)
+        if not self.report_only:
+            if not self._trained(long_runs(book, columns, tasks)):
+                return 130
+            if not measure_long(results, book, columns, tasks):
+                notes.print("stopped; run the same command to resume")
+                return 130
+            if self.time:
+                time_long(results, book, tasks)
+        report_long(results, self.out, as_json=self.json)
         return 0
 
     def _figures(self) -> int:

@@ -27,6 +27,7 @@ _END = re.compile(
 )
 # Whatever ends a line or could end a sentence before the last one: most texts have none and are one sentence.
 _SEVERAL = re.compile(r"""[\n\r\v\f\x1c-\x1e\x85\u2028\u2029。！？｡।॥۔]|[.!?…‥؟]["'“”‘’»›)\]}]*+\s""")
+_MARK = re.compile("[.!?…‥؟。！？｡।॥۔]")
 _SPACE = re.compile(r"\s*")
 _OPENING = re.compile(r"""[\s"'“”‘’«»‹›„(\[{¿¡—–-]*""")
 _LONGEST_ABBREVIATION = 20
@@ -99,13 +100,16 @@ def _split_once(text: str) -> tuple[str, ...]:
 
 
 def _of_line(line: str) -> list[str]:
+    first = _MARK.search(line)
+    if first is None or first.end() == len(line):
+        return [line] if line else []  # true of nearly all sentences: no need to look more closely
     sentences = []
     start = 0
     for end in _END.finditer(line):
         if end.end() < len(line) and (end["marks"] is None or _ends(line, start, end)):
             sentences.append(line[start : end.end()])
             start = _SPACE.match(line, end.end()).end()  # type: ignore[union-attr]  # it matches no space, too
-    return [*sentences, line[start:]] if line else []
+    return [*sentences, line[start:]]
 
 
 def _ends(line: str, start: int, end: re.Match[str]) -> bool:

@@ -18,6 +18,8 @@ NO_WORD = 0
 UNKNOWN_WORD = 1
 _FIRST_WORD = 2
 _LONGEST = 1_000_000
+_BEGINS_PHRASE = -1
+"""In place of its number: a word that a name of several words may begin with."""
 _MOST_SPELLINGS = 1 << 16
 
 
@@ -149,9 +151,12 @@ class Vocabulary:
 
     def numbers(self, text: str) -> list[int]:
         """The word numbers of a sentence."""
-        words = self.joined(split_words(text, self.tokens)) if text.isascii() else self._split(text)
+        if not text.isascii():
+            return list(map(self._number, self._split(text)))
         known = self._number_as_written
-        return [known[word] for word in words]
+        words = split_words(text, self.tokens)
+        numbers = [known[word] for word in words]
+        return list(map(self._number, self.joined(words))) if _BEGINS_PHRASE in numbers else numbers
 
     def answer_number(self, answer: str) -> int:
         """The index of an answer, or -1 if it is unknown."""
@@ -187,7 +192,8 @@ class Vocabulary:
         found = []
         start = 0
         while start < len(words):
-            length = next((len(rest) for rest in self._phrases_from(words, start)), 1)
+            begins = words[start].lower() in self._phrases_by_first
+            length = next((len(rest) for rest in self._phrases_from(words, start)), 1) if begins else 1
             found.append(" ".join(words[start : start + length]))
             start += length
         return found
@@ -224,11 +230,12 @@ class _Numbers(dict[str, int]):
     """The number of every word in every spelling that was seen: most words of a text were."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
-        super().__init__(vocabulary.number_of_word)
+        super().__init__()
         self._vocabulary = vocabulary
 
     def __missing__(self, word: str) -> int:
-        number = self._vocabulary._number(word)
+        begins = word.lower() in self._vocabulary._phrases_by_first
+        number = _BEGINS_PHRASE if begins else self._vocabulary._number(word)
         if len(self) < _MOST_SPELLINGS:
             self[word] = number
         return number

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
+import string
 import unicodedata
 from functools import cache
 from typing import Literal, TypeAlias
@@ -23,6 +24,10 @@ _WORD = re.compile(r"\w+")
 _INNER = r"(?:['\-‐‑](?=\w)|(?<=\d)[.,:](?=\d))"
 # Finds the same in such a text as the pattern for all of Unicode, several times faster.
 _ASCII_TEXT = re.compile(rf"\w+(?:{_INNER}\w+)*|[$+<=>|~%&@#]")
+# A text of such characters alone is split at its marks and spaces, several times faster again.
+_MARKS = b'.,:;!?()"'
+_PLAIN = string.ascii_letters.encode() + b"_ " + _MARKS
+_MARKS_AS_SPACES = bytes.maketrans(_MARKS, b" " * len(_MARKS))
 _SPOKEN = "%‰&@#§"
 """Punctuation in Unicode, but read aloud as a word."""
 _JOINERS = "\u200c\u200d"
@@ -50,6 +55,9 @@ def split_words(text: str, tokens: Tokens) -> list[str]:
     if tokens == "spaces":
         return text.lower().split()
     if text.isascii():
+        letters = text.encode("ascii")
+        if not letters.translate(None, _PLAIN):
+            return letters.translate(_MARKS_AS_SPACES).decode("ascii").split()
         return _ASCII_TEXT.findall(text)
     return _text_pattern().findall(compose(text).replace("’", "'"))
 

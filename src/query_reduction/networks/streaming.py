@@ -9,9 +9,10 @@ layer) needs neither. ``networks.qrn`` is the reference that this must match.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from itertools import chain
 from tempfile import SpooledTemporaryFile
 from typing import IO, Any
 
@@ -32,6 +33,8 @@ _MOST_WORDS = 1 << 20
 """Words of sentences that are encoded together, the padding of short ones included."""
 
 Floats = NDArray[np.float32]
+Opened = Callable[[NDArray[np.int64], Floats], None]
+"""Is told, layer by layer, which sentences of a block have open gates, and these gates."""
 
 
 class _Blocks:
@@ -88,6 +91,10 @@ class Streaming:
         self._config = config
         self._weights = {name: np.ascontiguousarray(weight, np.float32) for name, weight in weights.items()}
         self._longest = longest
+        # Where the stretched sigmoid is 0: no need to compute it for the many sentences below.
+        lowest = (config.gate_stretch - 1) / (2 * config.gate_stretch)
+        self._shut = np.float32(np.log(lowest / (1 - lowest)) if lowest else -np.inf)
+        self._told: Opened | None = None
         self._native = native.available()
         if self._native:
             shape = Shape(
@@ -97,7 +104,11 @@ class Streaming:
 
     def read(self, question: Sequence[int], blocks: Iterable[Sequence[Sequence[int]]]) -> Floats:
         """The answer vector, given the words of the question and, in blocks, those of the sentences."""
-        asked = self._encode([question])[0]
+        return self.read_vectors(self.encode([question])[0], map(self.encode, blocks))
+
+    def read_vectors(self, asked: Floats, blocks: Iterable[Floats], opened: Opened | None = None) -> Floats:
+        """The same, given their vectors: those of a sentence that several texts have need be computed only once."""
+        self._told = opened
         with ExitStack() as stack:
 
             def spool() -> _Blocks:
@@ -106,7 +117,7 @@ class Streaming:
             layers = self._config.layers
             sentences = spool() if layers > 1 else None
             state = np.zeros(self._config.dimension, np.float32)
-            first = ((x, np.broadcast_to(asked, x.shape)) for x in self._encoded(blocks, sentences))
+            first = ((x, np.broadcast_to(asked, x.shape)) for x in _kept(blocks, sentences))
             if layers == 1:
                 return self._last(0, first)
             found = self._layer(0, first, spool(), spool())
@@ -118,14 +129,6 @@ class Streaming:
                 else:
                     found = self._layer(layer, told, spool(), spool())
             return state
-
-    def _encoded(self, blocks: Iterable[Sequence[Sequence[int]]], kept: _Blocks | None) -> Iterator[Floats]:
-        """Sentence vectors, kept for the other layers."""
-        for block in blocks:
-            x = self._encode(block)
-            if kept is not None:
-                kept.append(x)
-            yield x
 
     def _last(self, layer: int, told: Iterable[tuple[Floats, Floats]]) -> Floats:
         """The state of the last layer at the end: it only looks forward."""
@@ -159,11 +162,14 @@ class Streaming:
         own = 0 if config.tied else layer
         similarity = x * q
         # Equations 1, 2 and 5 of the paper; see networks.qrn.
-        z = _sigmoid(similarity @ weights["update_weight"][own].T + weights["update_bias"][own] - config.forget_bias)
+        scores = similarity @ weights["update_weight"][own].T + (weights["update_bias"][own] - config.forget_bias)
+        rows = np.flatnonzero((scores > self._shut).any(1))
+        z = _sigmoid(scores[rows])
         if config.gate_stretch != 1:
             z = np.clip(np.float32(config.gate_stretch) * z - np.float32((config.gate_stretch - 1) / 2), 0, 1)
-        rows = np.flatnonzero(z.any(1))
-        z, x, q, similarity = z[rows], x[rows], q[rows], similarity[rows]
+        if self._told is not None:
+            self._told(rows, z)
+        x, q, similarity = x[rows], q[rows], similarity[rows]
         products = q @ weights["candidate_query"][own] + x @ weights["candidate_sentence"][own]
         candidate = np.tanh(products + weights["candidate_bias"][own])
         resets: tuple[Floats | float, Floats | float] = (1.0, 1.0)
@@ -172,15 +178,16 @@ class Streaming:
             resets = (_sigmoid(similarity @ weight[0].T + bias[0]), _sigmoid(similarity @ weight[1].T + bias[1]))
         return rows, z, candidate, resets
 
-    def _encode(self, sentences: Sequence[Sequence[int]]) -> Floats:
-        longest = max(map(len, sentences), default=0)
+    def encode(self, sentences: Sequence[Sequence[int]]) -> Floats:
+        """Sentence vectors, given the numbers of their words."""
+        told = np.fromiter(map(len, sentences), np.int64, len(sentences))
+        longest = int(told.max(initial=0))
         together = max(1, _MOST_WORDS // max(longest, 1))
         if len(sentences) > together:
-            parts = [self._encode(sentences[at : at + together]) for at in range(0, len(sentences), together)]
+            parts = [self.encode(sentences[at : at + together]) for at in range(0, len(sentences), together)]
             return np.concatenate(parts)
         words = np.zeros((len(sentences), longest), np.int64)
-        for row, numbers in zip(words, sentences, strict=True):
-            row[: len(numbers)] = numbers
+        words[np.arange(longest) < told[:, None]] = np.fromiter(chain.from_iterable(sentences), np.int64, told.sum())
         if self._native:
             table: Floats = self._encoder.encode(words, self._longest)[0]
             return table
@@ -205,6 +212,14 @@ class _Found:
         rows, states, _, _ = self._forward[block]
         (backward,) = self._backward[len(self._forward) - 1 - block]
         return _Open(rows, states, backward)
+
+
+def _kept(blocks: Iterable[Floats], kept: _Blocks | None) -> Iterator[Floats]:
+    """Sentence vectors, kept for the other layers."""
+    for x in blocks:
+        if kept is not None:
+            kept.append(x)
+        yield x
 
 
 def _states(z: Floats, v: Floats, start: Floats) -> Floats:

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import accumulate
 
 import numpy as np
 from numpy.typing import NDArray
 
 from query_reduction.data.haystack import hide, passage
 from query_reduction.data.stories import Story
-from query_reduction.data.vocabulary import Vocabulary
+from query_reduction.data.vocabulary import UNKNOWN_WORD, Vocabulary
 from query_reduction.errors import InputError
+from query_reduction.networks.protocol import StackedNetwork
+from query_reduction.networks.qrn import QueryReductionNetwork
+from query_reduction.training.hard import hard_sentences
 from query_reduction.training.recipes import Recipe
 
 __all__ = ["Hiding"]
@@ -22,6 +26,12 @@ _DEV_TIMES = 8
 """Development stories are hidden among so many times as many sentences as training stories."""
 _MORE_DECOYS = (1.0, 0.6, 0.4)
 """A decoy has one word of the stories; this share of those with so many has another."""
+
+
+_SHORT_DECOYS = 0.3
+"""This share of the decoys is a piece of the sentence, or as many words that are not known."""
+_SHORT = 5
+"""The most words of such a piece."""
 
 
 class Hiding:
@@ -47,6 +57,8 @@ class Hiding:
         self._words = sorted({word for text in texts for word in text.strip(" .?!").split()})
         self._known = {number for text in texts for number in vocabulary.numbers(text)}
         self._vocabulary = vocabulary
+        every = sorted({word for text in self._haystack for word in text.split()})
+        self._rare = [word for word in every if vocabulary.numbers(word) == [UNKNOWN_WORD]]
 
     def foreign_words(self) -> NDArray[np.bool_]:
         """Which words of the vocabulary no story has.
@@ -58,13 +70,30 @@ class Hiding:
         foreign[list(self._known)] = False
         return foreign
 
-    def training(self, stories: Iterable[Story], epoch: int, chance: random.Random) -> list[Story]:
-        """Training stories, each among as many sentences as the epoch allows, or fewer."""
+    def training(
+        self, stories: Sequence[Story], epoch: int, chance: random.Random, network: StackedNetwork
+    ) -> list[Story]:
+        """Training stories, each among as many sentences as the epoch allows, or fewer; hard ones are those for
+        ``network``."""
         recipe = self._recipe
         since = max(epoch + 1 - recipe.hidden_after, 0)
         most = round(recipe.hidden * min(since / (recipe.hidden_growth + 1), 1.0))
+        if not most:
+            return list(stories)
         haystack = [self._decoy(text, chance) if chance.random() < recipe.decoys else text for text in self._haystack]
-        return [hide(story, passage(haystack, chance.randint(0, most), chance), chance) for story in stories]
+        hard: Mapping[str, float] = {}
+        if recipe.hard and isinstance(network, QueryReductionNetwork):
+            hard = hard_sentences(network, self._vocabulary, stories, haystack, chance)
+        texts, shares = list(hard), list(accumulate(hard.values()))
+        told = []
+        for story in stories:
+            count = chance.randint(0, most)
+            drawn = round(recipe.hard * count) if hard else 0
+            among = list(passage(haystack, count - drawn, chance))
+            for text in chance.choices(texts, cum_weights=shares, k=drawn) if drawn else ():
+                among.insert(chance.randint(0, len(among)), text)
+            told.append(hide(story, among, chance))
+        return told
 
     def development(self, stories: Iterable[Story]) -> list[Story]:
         """Development stories, each among many sentences that training does not have."""
@@ -72,9 +101,20 @@ class Hiding:
         return [hide(story, passage(self._dev, self._most_dev, chance), chance) for story in stories]
 
     def _decoy(self, text: str, chance: random.Random) -> str:
-        """The sentence with words of the stories in the place of some of its own."""
+        """The sentence with words of the stories in the place of some of its own; or a short one.
+
+        A few words alone have a large part in the sentence's meaning, and a network that meets them, or words that it
+        does not know, only among many others may well take them for a fact.
+        """
         words = text.split()
-        for share in _MORE_DECOYS:
+        if chance.random() < _SHORT_DECOYS:
+            start = chance.randrange(len(words))
+            words = words[start : start + chance.randint(1, _SHORT)]
+            if self._rare and chance.random() < 0.5:
+                words = chance.choices(self._rare, k=len(words))
+            if chance.random() < 0.5:
+                return " ".join(words)
+        for share in _MORE_DECOYS[: len(words)]:
             if chance.random() >= share:
                 break
             words[chance.randrange(len(words))] = chance.choice(self._words)

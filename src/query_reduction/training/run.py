@@ -21,6 +21,7 @@ from query_reduction.data.stories import Story
 from query_reduction.errors import InputError
 from query_reduction.files import remove, write_atomically
 from query_reduction.networks.protocol import Seeds, take_weights
+from query_reduction.networks.qrn import QRNConfig
 from query_reduction.networks.registry import build_network, config_to_json
 from query_reduction.provenance import provenance
 from query_reduction.tasks.protocol import Parts, Scores, Task, test
@@ -58,6 +59,11 @@ class Run:
         self.place = place or Place()
         self.restart_numbers: Sequence[int] = restarts or range(setup.recipe.restarts)
         train_stories, dev_stories = _split(parts, setup.recipe)
+        if setup.recipe.hard and (len(self.restart_numbers) > 1 or not isinstance(setup.network, QRNConfig)):
+            raise InputError(
+                "hard sentences are those at which the gates of one Query-Reduction Network open: use --restarts 1, "
+                "and another --seed for another try"
+            )
         self.task = _extended(start, parts) if start else parts.learn(setup.task, train_stories)
         questions = self.task.encode(train_stories)
         hiding = _hiding(parts, train_stories, self.task, setup.recipe)
@@ -111,7 +117,7 @@ class Run:
         def renewed(epoch: int) -> EncodedQuestions:
             chance = random.Random(f"{recipe.seed}/{epoch}")
             told = [story for _ in range(max(recipe.copies, 1)) for story in retold(chance)]
-            return self.task.encode(hiding.training(told, epoch, chance) if hiding else told)
+            return self.task.encode(hiding.training(told, epoch, chance, self.trainer.network) if hiding else told)
 
         return renewed
 
@@ -264,6 +270,8 @@ def _hold_out(
 
 def _hiding(parts: Parts, train: Sequence[Story], task: Task, recipe: Recipe) -> Hiding | None:
     haystack = parts.haystack if isinstance(parts, StoryParts) else ()
+    if recipe.hard and not recipe.hidden and not haystack:
+        raise InputError("hard has no effect unless stories are hidden in a haystack: use --hidden")
     return Hiding(haystack, train, task.vocabulary, recipe) if haystack or recipe.hidden else None
 
 
