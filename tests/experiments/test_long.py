@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
@@ -16,13 +16,16 @@ from query_reduction.cli import main
 from query_reduction.data.babi import format_stories
 from query_reduction.data.haystack import halves
 from query_reduction.experiments import long
-from query_reduction.experiments.long_results import LongResults
+from query_reduction.experiments.long_report import long_markdown, long_picture, long_summary
+from query_reduction.experiments.long_results import LongCell, LongNetwork, LongResults, LongTime
 from query_reduction.experiments.long_test import LENGTHS, WHOLE, BookReader, hidden, sampled
 from query_reduction.model import StoryModel, load
+from query_reduction.networks.registry import config_to_json
 
 BOOK = [f"And on day {number} they said nothing of it. Selah." for number in range(200)]
 STORIES = worlds.generate(1, 20)
 ROOT = Path(__file__).parents[2]
+PUBLISHED = json.loads((ROOT / "results" / "long.json").read_text())
 
 
 @given(words=st.sampled_from([0, 1, 9, 10, 95, 500, 100_000]), task=st.sampled_from(["1", "2"]))
@@ -144,3 +147,22 @@ def test_a_damaged_file_of_results_is_named(capsys: pytest.CaptureFixture[str]) 
     Path("results/long.json").write_text("{")
     assert main(["reproduce", "long", "--report-only"]) == 1
     assert re.search(r"long\.json: not a file of results", capsys.readouterr().err)
+
+
+@pytest.mark.parametrize("name", PUBLISHED["networks"])
+def test_published_networks_were_trained_by_the_recipe_of_today(name: str) -> None:
+    stored = PUBLISHED["networks"][name]["settings"]
+    column, task = name.rsplit(" ", 1)
+    made = long.setup_of(long.COLUMNS[column], task)
+    assert stored["recipe"] == asdict(made.recipe)
+    assert stored["network"] == config_to_json(made.network)
+
+
+def test_the_report_and_the_readme_say_what_was_measured() -> None:
+    results = LongResults(ROOT / "results" / "long.json", {"book": PUBLISHED["book"]})
+    results.networks = {name: LongNetwork(**each) for name, each in PUBLISHED["networks"].items()}
+    results.cells = [LongCell(**each) for each in PUBLISHED["cells"]]
+    results.times = [LongTime(**each) for each in PUBLISHED["times"]]
+    assert (ROOT / "results" / "long.md").read_text() == long_markdown(results)
+    assert (ROOT / "results" / "long.svg").read_text() == long_picture(results)
+    assert long_summary(results) in (ROOT / "README.md").read_text()

@@ -100,6 +100,8 @@ def _ordinary(results: LongResults) -> str:
 
 
 def _times(results: LongResults) -> str:
+    if not results.times:
+        return "Not measured yet (`qrn reproduce long --time`)."
     lines = ["| task | answer | reading: seconds | MB | command: seconds | MB |", "|---|---|---:|---:|---:|---:|"]
     lines += [
         f"| {time.task} | {'right' if time.right else 'wrong'} | {time.seconds:.2f} | {time.megabytes:.0f} "
