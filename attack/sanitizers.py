@@ -27,7 +27,7 @@ def _under(kinds: str, short: bool) -> Row:
     command = [*environment, "kernels/asan.sh", kinds, *tests]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     said = done.stdout + done.stderr
-    reports = len(re.findall(r"ERROR: \w+Sanitizer|WARNING: ThreadSanitizer|runtime error:", said))
+    reports = len(re.findall(r"(?:ERROR|WARNING|FATAL): \w+Sanitizer|runtime error:", said))
     summary = re.findall(r"^.*(?:passed|failed|error).*$", said, re.MULTILINE)[-1:] or [said[-200:]]
     found = f"{reports} reports; {summary[0].strip(' =')}"
     return Row(f"sanitizers ({kinds}): {' '.join(tests)}", 1, found, "0", done.returncode == 0 and not reports)

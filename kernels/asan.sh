@@ -30,10 +30,13 @@ if [ "$(uname -m)" = x86_64 ]; then
 fi
 "$compiler" -shared "-fsanitize=$sanitizers" "$build"/*.o -pthread -o "$build/_native.so"
 
+# Threads after a fork are ours to make safe, and a size that cannot be had is an error to be reported, not the end.
+tsan=ignore_noninstrumented_modules=1:die_after_fork=0:allocator_may_return_null=1
+
 preload=
 for library in $(echo "$sanitizers" | sed 's/address/asan/; s/undefined/ubsan/; s/thread/tsan/; s/,/ /g') stdc++; do
   preload="$preload $("$compiler" -print-file-name="lib$library.so")"
 done
 cd "$root"
-LD_PRELOAD=$preload ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 TSAN_OPTIONS=ignore_noninstrumented_modules=1 \
+LD_PRELOAD=$preload ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 TSAN_OPTIONS=$tsan \
   QRN_NATIVE="$build/_native.so" "$python" -m pytest -q "$@"
