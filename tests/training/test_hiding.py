@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from small_networks import qrn, variant
+from small_networks import in_use, qrn, variant
 
 from query_reduction import worlds
 from query_reduction.data.encoding import encode_stories
@@ -18,7 +18,6 @@ from query_reduction.data.vocabulary import UNKNOWN_WORD, Vocabulary
 from query_reduction.errors import InputError
 from query_reduction.learning import setup_for, train
 from query_reduction.networks.qrn import QueryReductionNetwork
-from query_reduction.networks.tensors import TensorBatch
 from query_reduction.tasks.protocol import Parts
 from query_reduction.tasks.stories import StoryParts
 from query_reduction.training.hard import hard_sentences
@@ -78,13 +77,11 @@ def test_development_stories_are_hidden_in_lines_that_training_does_not_have() -
         assert not added & seen
 
 
-@torch.no_grad()
 def opened_by(network: QueryReductionNetwork, text: str) -> float:
     """How far a sentence alone opens the gates of the first layer, for the question that has most to do with it."""
     asked = list({question.text for story in STORIES for question in story.questions})
     encoded = encode_stories([Story((text,), (Question(one, "", 1),)) for one in asked], WORDS, 0)
-    trace = network.eval().trace(TensorBatch.of(encoded.batch(np.arange(len(asked)))))
-    assert trace is not None
+    trace = in_use(network, WORDS).trace(encoded.batch(np.arange(len(asked))))
     return float(trace.layers[0].gates["update"].max())
 
 
