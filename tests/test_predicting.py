@@ -59,10 +59,11 @@ def test_predictions_are_the_model_s_answers(task1: qr.StoryModel) -> None:
     asked = [(story.sentences[: q.after], q) for story in FEW for q in story.questions]
     answers = task1.answer_many([(sentences, question.text) for sentences, question in asked])
     assert [found.text for found in predictions] == [answer.text for answer in answers]
-    for (sentences, _), found, answer in zip(asked, predictions, answers, strict=True):
+    for (sentences, question), found, answer in zip(asked, predictions, answers, strict=True):
         assert isinstance(found, qr.Prediction)
         assert found.confidence == pytest.approx(answer.confidence, abs=1e-5)
         assert found.told == len(sentences)
+        assert found.support[0] == task1.explain(sentences, question.text).ranking()[0]
     right = [found.support[:1] == question.support for (_, question), found in zip(asked, predictions, strict=True)]
     assert sum(right) >= 0.9 * len(right), "the first sentence is nearly always the fact"
 
