@@ -37,6 +37,7 @@ _WIDE_SLOW_10K = _recipe(
 _VECTOR_10K = _recipe("vector-10k", "adam", 10_000, learning_rate=0.02, halve_every=15, max_epochs=60)
 # Controls register their own settings, which replace the family's.
 _CONTROL = _recipe("control")
+_DIALOG_CONTROL = Variation("dialog-control", kind="dialogs", changes={"split": "question"})
 _DIALOG = Variation("dialog", kind="dialogs", changes={"split": "question"})
 # Of the names that training does not mention, the knowledge base tells of half.
 _DIALOG_HALF = Variation("dialog-half", kind="dialogs", changes={"split": "question", "knowledge": 0.5})
@@ -77,6 +78,7 @@ RECIPES: dict[str, Variation] = {
         _WIDE_SLOW_10K,
         _VECTOR_10K,
         _CONTROL,
+        _DIALOG_CONTROL,
         _DIALOG,
         _DIALOG_HALF,
         _BEST,
@@ -93,12 +95,12 @@ RECIPES: dict[str, Variation] = {
 """All recipes of the tables by name."""
 
 
-def _controls(restarts: int) -> tuple[Column, ...]:
+def _controls(restarts: int, recipe: Variation = _CONTROL, *, given: str = "") -> tuple[Column, ...]:
     """The most frequent answer needs no second restart: it is the same whatever the initial weights."""
     trained = ("question-only", "story-only", "bag-of-words")
     return (
-        Column("majority", (_CONTROL,), 1, control=True),
-        *(Column(network, (_CONTROL,), restarts, control=True) for network in trained),
+        Column("majority", (recipe,), 1, control=True, given=given),
+        *(Column(network, (recipe,), restarts, control=True, given=given) for network in trained),
     )
 
 
@@ -142,8 +144,17 @@ _DIALOG_COLUMNS = (
 )
 
 
+_DIALOG_CONTROLS = _controls(3, _DIALOG_CONTROL, given=_CANDIDATES)
+
+
 def _dialogs(
-    name: str, title: str, columns: tuple[Column, ...], measures: tuple[str, ...], *, systems: bool = False
+    name: str,
+    title: str,
+    columns: tuple[Column, ...],
+    controls: tuple[Column, ...],
+    measures: tuple[str, ...],
+    *,
+    systems: bool = False,
 ) -> Experiment:
     return Experiment(
         name,
@@ -152,6 +163,7 @@ def _dialogs(
         (*_DIALOG_TASKS, "6"),
         "dialog",
         "Restarts are chosen on the published development dialogs",
+        controls=controls,
         measures=measures,
         rows={task: (task, f"{task}-OOV") for task in _DIALOG_TASKS},
         averaged={"average": _DIALOG_TASKS, "average-OOV": tuple(f"{task}-OOV" for task in _DIALOG_TASKS)},
@@ -278,7 +290,13 @@ EXPERIMENTS: dict[str, Experiment] = {
             _BY_QUESTION,
             generated=True,
         ),
-        _dialogs("dialog", "bAbI dialog tasks", _DIALOG_COLUMNS, ("per slot", "exact match", "per dialog")),
+        _dialogs(
+            "dialog",
+            "bAbI dialog tasks",
+            _DIALOG_COLUMNS,
+            _DIALOG_CONTROLS,
+            ("per slot", "exact match", "per dialog"),
+        ),
         _dialogs(
             "compare-dialog",
             "systems side by side on the bAbI dialog tasks",
@@ -290,6 +308,7 @@ EXPERIMENTS: dict[str, Experiment] = {
                 Column("memn2n+", (_DIALOG_RIVAL,), restarts=3, published="dialog/N2N+", given=_MATCH),
                 Column("gmemn2n+", (_DIALOG_RIVAL,), restarts=3, published="dialog/GMemN2N+", given=_MATCH),
             ),
+            tuple(replace(control, stored="dialog") for control in _DIALOG_CONTROLS),
             ("exact match", "per slot", "per dialog"),
             systems=True,
         ),
