@@ -115,8 +115,8 @@ template <class T> struct Context {
     }
   }
 
-  static const T* stacked(const Stacked& parameter, int64_t restart) {
-    return static_cast<const T*>(parameter.start) + restart * parameter.stride;
+  static T* stacked(const Stacked& parameter, int64_t restart) {
+    return static_cast<T*>(parameter.start) + restart * parameter.stride;
   }
 
  private:
@@ -163,14 +163,14 @@ template <class T> struct Saved {
 constexpr int64_t kAll = -1;
 
 template <class T> QRN_INLINE Stacked part_of(const Stacked& parameter, int64_t restart) {
+  if (restart == kAll || parameter.start == nullptr) return parameter;
   return {static_cast<T*>(parameter.start) + restart * parameter.stride, parameter.stride};
 }
 
 // One restart of a call as a call of its own, for one thread; or all of it.
 template <class T> ReaderCall part_of(const ReaderCall& call, int64_t restart) {
   ReaderCall own = call;
-  if (restart == kAll) return own;
-  own.restarts = own.threads = 1;
+  if (restart != kAll) own.restarts = own.threads = 1;
   for (Stacked* parameter : {&own.table, &own.query, &own.candidate_query, &own.candidate_sentence, &own.candidate_bias,
                              &own.update_weight, &own.update_bias, &own.reset_weight, &own.reset_bias, &own.out})
     *parameter = part_of<T>(*parameter, restart);
