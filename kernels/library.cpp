@@ -34,8 +34,10 @@ namespace {
 bool runs_here(const char* variant) {
 #if defined(__x86_64__)
   __builtin_cpu_init();
-  if (std::strcmp(variant, "avx512") == 0) return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("fma");
-  if (std::strcmp(variant, "avx2") == 0) return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  const bool fma = __builtin_cpu_supports("fma");
+  if (std::strcmp(variant, "avx512") == 0)
+    return fma && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl");
+  if (std::strcmp(variant, "avx2") == 0) return fma && __builtin_cpu_supports("avx2");
 #endif
   return std::strcmp(variant, "baseline") == 0;
 }

@@ -6,7 +6,7 @@ namespace qrn {
 namespace {
 
 // Short stories are joined to this many rows, so that matrix products have rows to work on.
-constexpr int64_t kGroupRows = 64;
+constexpr int64_t kGroupRows = 128;
 constexpr int64_t kMostChunks = 32;
 
 // Every chunk has gradient sums as large as the table, to be cleared and added up; more chunks feed more threads. This

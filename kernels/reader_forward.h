@@ -162,7 +162,7 @@ template <class T> void score_gates(const Context<T>& context, const Group& grou
                        scratch.similarity + start * width);
     }
     for (int64_t g = 0; g < gates; ++g) {
-      multiply_packed<T>(group.rows, context.d, scratch.similarity, weights.gate_weight[g], rows.gate[g], width, false);
+      multiply_packed<T>(group.rows, context.d, scratch.similarity, weights.gate_weight[g], rows.gate[g], false);
       for (int64_t t = 0; t < group.rows; ++t)
         for (int64_t i = 0; i < width; i += kLanes<T>) {
           T* const at = rows.gate[g] + t * width + i;
@@ -253,14 +253,14 @@ void read_group(const Context<T>& context, int64_t restart, int64_t number, cons
     const UnitWeights<T> weights = context.weights(restart, context.own_layer(layer));
     // Equation 2: the query's part of the candidate, then the sentence's part and tanh.
     if (layer == 0) {
-      multiply_packed<T>(group.examples, d, scratch.question, weights.candidate_query, scratch.question_product, width, false);
+      multiply_packed<T>(group.examples, d, scratch.question, weights.candidate_query, scratch.question_product, false);
       for (int64_t e = 0; e < group.examples; ++e)
         finish_candidates<T>(group.length(e), width, scratch.question_product + e * width, weights.sentence_product,
                              group.table_row + group.start(e), rows.candidate + group.start(e) * width);
     } else {
       for (int64_t from = 0; from < group.rows && !stopped(call.stop); from += kRowsAtOnce) {
         const int64_t count = rows_at_once(group.rows - from), at = from * width;
-        multiply_packed<T>(count, d, scratch.query + at, weights.candidate_query, rows.candidate + at, width, false);
+        multiply_packed<T>(count, d, scratch.query + at, weights.candidate_query, rows.candidate + at, false);
         finish_candidates<T>(count, width, nullptr, weights.sentence_product, group.table_row + from, rows.candidate + at);
       }
     }
@@ -296,7 +296,7 @@ template <class T> void sentence_products(const Context<T>& context, int64_t res
     T* const result = weights.sentence_product + from * context.width;
     const T* const bias = Context<T>::stacked(context.call.candidate_bias, restart) + index * context.d;
     for (int64_t u = 0; u < to - from; ++u) context.copy_row(bias, result + u * context.width);
-    multiply_packed<T>(to - from, context.d, rows, weights.candidate_sentence, result, context.width, true);
+    multiply_packed<T>(to - from, context.d, rows, weights.candidate_sentence, result, true);
   }
 }
 

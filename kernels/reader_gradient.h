@@ -19,8 +19,7 @@ void similarity_gradient_vector(const Context<T>& context, int64_t restart, cons
   T* const similarity_gradient = scratch.similarity_gradient + at;
   multiply_rows<T>(width, table, table_row, rows, q, step, scratch.similarity + at);
   for (int64_t g = 0; g < gates; ++g)
-    multiply_packed<T>(rows, context.d, scratch.score_gradient[g] + at, weights.gate_weight[g], similarity_gradient, width,
-                       g > 0);
+    multiply_packed<T>(rows, context.d, scratch.score_gradient[g] + at, weights.gate_weight[g], similarity_gradient, g > 0);
   for (int64_t t = 0; t < rows; ++t)
     for (int64_t i = 0; i < width; i += kLanes<T>) {
       const int64_t there = table_row[t] * width + i;
@@ -45,8 +44,8 @@ void unit_gradient(const Context<T>& context, const Group& group, int64_t restar
     const int64_t rows = rows_at_once(group.rows - from), at = from * width;
     const int32_t* const table_row = group.table_row + from;
     const T* const gradient = scratch.gradient + at;
-    multiply_packed<T>(rows, d, gradient, weights.candidate_query, scratch.next_gradient + at, width, false);
-    multiply_transposed<T>(d, rows, scratch.query + at, gradient, unit.candidate_query, width);
+    multiply_packed<T>(rows, d, gradient, weights.candidate_query, scratch.next_gradient + at, false);
+    multiply_transposed<T>(d, rows, scratch.query + at, gradient, unit.candidate_query);
     if (context.call.vector) {
       similarity_gradient_vector<T>(context, restart, weights, gates, rows, table_row, scratch.query + at, width, from,
                                     scratch, sums.table, scratch.next_gradient + at);
@@ -91,9 +90,8 @@ void first_unit_gradient(const Context<T>& context, const Group& group, int64_t 
       }
     }
   }
-  multiply_packed<T>(group.examples, d, scratch.product_gradient, weights.candidate_query, scratch.question_gradient, width,
-                     true);
-  multiply_transposed<T>(d, group.examples, scratch.question, scratch.product_gradient, unit.candidate_query, width);
+  multiply_packed<T>(group.examples, d, scratch.product_gradient, weights.candidate_query, scratch.question_gradient, true);
+  multiply_transposed<T>(d, group.examples, scratch.question, scratch.product_gradient, unit.candidate_query);
 }
 
 // The gradient through a layer's states: scratch.gradient becomes that of the candidates before tanh. Below the last
@@ -160,7 +158,7 @@ void group_gradient(const Context<T>& context, const ReaderCall& gradients, int6
     for (int64_t g = 0; g < gates; ++g) {
       if (call.vector) {
         add_rows<T>(group.rows, width, scratch.score_gradient[g], unit.gate_bias[g]);
-        multiply_transposed<T>(d, group.rows, scratch.score_gradient[g], scratch.similarity, unit.gate_weight[g], width);
+        multiply_transposed<T>(d, group.rows, scratch.score_gradient[g], scratch.similarity, unit.gate_weight[g]);
       } else {
         for (int64_t t = 0; t < group.rows; ++t) unit.gate_bias[g][0] += scratch.score_gradient[g][t];
       }
@@ -201,7 +199,7 @@ void table_gradient(const Context<T>& context, const ReaderCall& gradients, int6
   for (int64_t index = 0; index < context.own; ++index) {
     T* const product = sums.unit(index).sentence_product + from * width;
     add_chunks<T>(chunks, sums.size(), product, count);
-    multiply_packed<T>(to - from, context.d, product, context.weights(restart, index).candidate_sentence, rows, width, true);
+    multiply_packed<T>(to - from, context.d, product, context.weights(restart, index).candidate_sentence, rows, true);
   }
   T* const out = static_cast<T*>(gradients.table.start) + restart * gradients.table.stride;
   for (int64_t u = from; u < to; ++u)
@@ -229,7 +227,7 @@ void weight_gradient(const Context<T>& context, const ReaderCall& gradients, int
   // The packed weights are no longer needed: the gradient reuses their memory.
   T* const sentence = context.weights(restart, index).candidate_sentence;
   multiply<T>(to - from, context.plan.used, context.table(restart) + from, 1, width, unit.sentence_product, false,
-              sentence + from * width, width, false);
+              sentence + from * width, d, false);
   copy(sentence, out(gradients.candidate_sentence, index * d * d), from, to);
   for (int g = 0; g < kGates; ++g) {
     if (g > 0 && !(context.has_resets() && index < context.own_resets())) continue;

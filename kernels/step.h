@@ -127,11 +127,11 @@ template <class T> class Step {
     T* const gradient = own.reduced_gradient + first * width_;
     T* const scores = own.scores + first * padded_answers;
     for (int64_t e = 0; e < examples; ++e) forward_.context.copy_row(own.out + (first + e) * d, reduced + e * width_);
-    multiply<T>(examples, d, reduced, width_, 1, own.answer_columns, false, scores, padded_answers, false);
+    multiply<T>(examples, d, reduced, width_, 1, own.answer_columns, false, scores, call_.answers, false);
     for (int64_t e = 0; e < examples; ++e)
       own.losses[first + e] = cross_entropy<T>(call_.answers, call_.correct[first + e], T(call_.scale / double(reader_.batch)),
                                                scores + e * padded_answers);
-    multiply<T>(examples, call_.answers, scores, padded_answers, 1, own.answer, false, gradient, width_, false);
+    multiply<T>(examples, call_.answers, scores, padded_answers, 1, own.answer, false, gradient, d, false);
     for (int64_t e = 0; e < examples; ++e)
       std::memcpy(own.out_gradient + (first + e) * d, gradient + e * width_, size_t(d) * sizeof(T));
   }
@@ -148,7 +148,7 @@ template <class T> class Step {
     *Context<T>::stacked(call_.losses, restart) = total / T(batch);
     T* const weight = Context<T>::stacked(call_.answer_gradient, restart);
     // The padded weights are no longer needed: the gradient reuses their memory.
-    multiply<T>(call_.answers, batch, own.scores, 1, padded<T>(call_.answers), own.reduced, false, own.answer, width_, false);
+    multiply<T>(call_.answers, batch, own.scores, 1, padded<T>(call_.answers), own.reduced, false, own.answer, d, false);
     for (int64_t a = 0; a < call_.answers; ++a)
       std::memcpy(weight + a * d, own.answer + a * width_, size_t(d) * sizeof(T));
   }

@@ -54,8 +54,8 @@ _FILE_NAMES = ("_native.so", "_native.dylib")
 _INTERFACE = 4
 """``kInterface`` of ``kernels/reader.h``."""
 
-_LONG_CALL = 3e8
-"""Multiplications in some ten milliseconds: longer calls can be interrupted, which costs a tenth of a millisecond."""
+_LONG_CALL = 2e9
+"""Multiplications in some fifty milliseconds: longer calls can be interrupted, which costs a tenth of a millisecond."""
 
 
 class Stacked(Structure):
