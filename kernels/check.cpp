@@ -70,6 +70,13 @@ Status check(const StepCall& call) {
   return status;
 }
 
+Status check(const UpdateCall& call) {
+  Status status = check_ranges({{"runs", call.runs, 0, kMostRows}, {"threads", call.threads, 1, kMostThreads}});
+  for (int64_t run = 0; status == kDone && run < call.runs; ++run)
+    status = check_ranges({{"weights of a run", call.size[run], 0, kMostNumbers}});
+  return status;
+}
+
 Status check(const ScanCall& call) {
   const Status status = check_ranges({{"batch", call.batch, 0, kMostRows},
                                       {"time", call.time, 0, kMostRows},

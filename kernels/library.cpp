@@ -122,7 +122,7 @@ QRN_EXPORT int qrn_choose_variant(const char* name) {
 
 // The layout of the interface, so that Python code from different sources notices: its number, then sizes.
 QRN_EXPORT int64_t qrn_layout(int which) {
-  const int64_t layout[] = {kInterface, sizeof(Stacked), sizeof(ReaderCall), sizeof(EncoderCall), sizeof(ScanCall), sizeof(StepCall)};
+  const int64_t layout[] = {kInterface, sizeof(Stacked), sizeof(ReaderCall), sizeof(EncoderCall), sizeof(ScanCall), sizeof(StepCall), sizeof(UpdateCall)};
   return which >= 0 && which < int(sizeof layout / sizeof *layout) ? layout[which] : -1;
 }
 
@@ -214,6 +214,17 @@ QRN_EXPORT int qrn_step(const StepCall* call, int twice) {
     whole.by_sentence = by_sentence.data();
     whole.by_word = by_word.data();
     kernels(twice).take_step(whole, plan.view());
+    return kDone;
+  });
+}
+
+QRN_EXPORT int qrn_update(const UpdateCall* call, int twice) {
+  return guarded(check(*call), call->stop, [&] {
+    UpdateCall adjusted = *call;
+    double weights = 0;
+    for (int64_t run = 0; run < call->runs; ++run) weights += double(call->size[run]);
+    adjusted.threads = threads_for(32 * weights, call->threads);  // roots and divisions count for more
+    kernels(twice).update(adjusted);
     return kDone;
   });
 }

@@ -81,6 +81,16 @@ struct StepCall {
   const EncoderCall *by_sentence, *by_word;
 };
 
+// A step of Adagrad (first: sums of squares) or Adam (averages, and second: of squares) over flat buffers.
+struct UpdateCall {
+  int64_t runs, step, threads;  // step: counted from 1
+  double rate, epsilon, beta[2];
+  const int32_t* stop;
+  const int64_t* size;          // of each run of like weight decay
+  const double* decay;
+  void *values, *gradients, *first, *second;
+};
+
 struct ScanCall {
   int64_t batch, time, dim, vector, reverse, threads;
   const int32_t* stop;
@@ -96,6 +106,7 @@ struct Kernels {
   size_t (*saved_bytes)(const ReaderCall&, const Plan&);
   void (*encode)(const EncoderCall&);
   void (*take_step)(const StepCall&, const Plan&);
+  void (*update)(const UpdateCall&);
   void (*scan_forward)(const ScanCall&);
   void (*scan_backward)(const ScanCall&);
 };

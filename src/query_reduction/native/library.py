@@ -32,6 +32,7 @@ __all__ = [
     "ScanCall",
     "Stacked",
     "StepCall",
+    "UpdateCall",
     "Words",
     "available",
     "choose_variant",
@@ -43,6 +44,7 @@ __all__ = [
     "scan_forward",
     "supports",
     "take_step",
+    "update",
     "variant",
 ]
 
@@ -120,6 +122,17 @@ class StepCall(_Call):
     )
 
 
+class UpdateCall(_Call):
+    """``UpdateCall`` of ``kernels/reader.h``."""
+
+    _fields_ = (
+        *_fields("runs step threads", c_int64),
+        *_fields("rate epsilon", c_double),
+        ("beta", c_double * 2),
+        *_fields("stop size decay values gradients first second", c_void_p),
+    )
+
+
 class ScanCall(_Call):
     """``ScanCall`` of ``kernels/reader.h``."""
 
@@ -140,6 +153,7 @@ _SIGNATURES: dict[str, tuple[type | None, tuple[type, ...]]] = {
     "qrn_read_backward": (c_int, (POINTER(ReaderCall), POINTER(ReaderCall), c_int, c_void_p)),
     "qrn_encode": (c_int, (POINTER(EncoderCall), c_int, c_int, c_void_p, c_int64, c_int64, c_int64, c_int64)),
     "qrn_step": (c_int, (POINTER(StepCall), c_int)),
+    "qrn_update": (c_int, (POINTER(UpdateCall), c_int)),
     "qrn_scan_forward": (c_int, (POINTER(ScanCall), c_int)),
     "qrn_scan_backward": (c_int, (POINTER(ScanCall), c_int)),
 }
@@ -193,7 +207,7 @@ def _agrees(loaded: ctypes.CDLL) -> bool:
             function.restype, function.argtypes = result, arguments
     except AttributeError:
         return False
-    layout = (_INTERFACE, *(sizeof(kind) for kind in (Stacked, ReaderCall, EncoderCall, ScanCall, StepCall)))
+    layout = (_INTERFACE, *(sizeof(kind) for kind in (Stacked, ReaderCall, EncoderCall, ScanCall, StepCall, UpdateCall)))
     return layout == tuple(loaded.qrn_layout(which) for which in range(len(layout)))
 
 
@@ -295,6 +309,11 @@ def take_step(call: StepCall, dtype: Number) -> None:
     """Fill the gradients and the losses."""
     function, double = library().qrn_step, dtype.itemsize == 8
     _run(call.reader, 3 * _reading(call.reader), lambda: function(byref(call), double))
+
+
+def update(call: UpdateCall, dtype: Number) -> None:
+    """Take the optimiser's step."""
+    _check(library().qrn_update(byref(call), dtype.itemsize == 8))
 
 
 def _scanning(call: ScanCall) -> float:

@@ -46,9 +46,11 @@ class TrainingStep:
         words, stories, lengths, questions, answers = (part.to(torch.int64).contiguous() for part in batch)
         if words.dim() != 2 or stories.dim() != 2 or not len(stories) == len(lengths) == len(questions) == len(answers):
             raise ValueError("the parts of the batch do not fit each other")
-        call = self._calls.get(shape)
-        if call is None:
-            call = self._calls[shape] = self._call(shape)
+        known = self._calls.get(shape)
+        if known is None:
+            known = self._calls[shape] = self._call(shape)
+        # A copy: a step that was interrupted may still be running.
+        call = StepCall.from_buffer_copy(known)
         embedding = self._parameters["embedding"]
         losses = torch.empty(embedding.shape[0], dtype=embedding.dtype)
         reader = call.reader
@@ -58,6 +60,7 @@ class TrainingStep:
         call.row, call.longest, call.scale = words.shape[1], longest, scale
         call.words, call.questions, call.correct = words.data_ptr(), questions.data_ptr(), answers.data_ptr()
         call.losses = Stacked.of(losses)
+        call.owners = (self._parameters, self._gradients, words, stories, lengths, questions, answers, losses)
         native.take_step(call, losses.dtype)
         return losses
 
