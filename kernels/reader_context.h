@@ -41,11 +41,12 @@ template <class T> struct UnitWeights {
   T* sentence_product;       // candidate_sentence times every used table row, plus the bias
 };
 
-// What a layer leaves for its gradient, from some row on. The reduced queries are not included: running the scan again
-// costs less than writing them out and reading them back.
+// What a layer leaves for its gradient, from some row on. Of a whole batch the states are not included: running the scan
+// again costs less than writing them to memory and reading them back.
 template <class T> struct LayerRows {
   T* candidate;
   T* gate[kGates];  // scalar gates: one number per row
+  T *before = nullptr, *reduced = nullptr;  // the forward state before each row, the reduced queries
 };
 
 template <class T> struct Context {
@@ -139,22 +140,30 @@ template <class T> struct Context {
   }
 };
 
-// Rows of all layers of one restart, kept for the gradient: of the whole batch, or of one group at a time.
+// Rows of all layers of one restart, kept for the gradient: of the whole batch, or of one group at a time with its states.
 template <class T> struct Saved {
   T* start;
   int64_t first, rows, width, gate_row;  // number of the first row, and how many there is room for
+  bool states;
 
-  static int64_t size(const Context<T>& context, int64_t rows) {
-    return checked_product(context.call.layers, checked_product(rows, context.width + kGates * context.gate_row));
+  static int64_t size(const Context<T>& context, int64_t rows, bool states) {
+    const int64_t row = (states ? 3 : 1) * context.width + kGates * context.gate_row;
+    return checked_product(context.call.layers, checked_product(rows, row));
   }
-  Saved(const Context<T>& context, T* start, int64_t first, int64_t rows)
-      : start(start), first(first), rows(rows), width(context.width), gate_row(context.gate_row) {}
+  Saved(const Context<T>& context, T* start, int64_t first, int64_t rows, bool states)
+      : start(start), first(first), rows(rows), width(context.width), gate_row(context.gate_row), states(states) {}
 
   LayerRows<T> layer(int64_t layer, int64_t row) const {
-    T* const there = start + layer * rows * (width + kGates * gate_row);
+    T* piece = start + layer * rows * ((states ? 3 : 1) * width + kGates * gate_row);
+    auto take = [&](int64_t numbers) {
+      T* const there = piece + (row - first) * numbers;
+      piece += rows * numbers;
+      return there;
+    };
     LayerRows<T> found;
-    found.candidate = there + (row - first) * width;
-    for (int g = 0; g < kGates; ++g) found.gate[g] = there + rows * width + (g * rows + row - first) * gate_row;
+    found.candidate = take(width);
+    if (states) found.before = take(width), found.reduced = take(width);
+    for (T*& gate : found.gate) gate = take(gate_row);
     return found;
   }
 };

@@ -267,7 +267,8 @@ void read_group(const Context<T>& context, int64_t restart, int64_t number, cons
     // Equations 1 and 5.
     score_gates<T>(context, group, layer, restart, weights, rows, scratch);
     if (layer + 1 < call.layers) {
-      reduce_group<T>(context, group, layer, rows, scratch.keep, scratch.take, nullptr, scratch.query);
+      if (rows.reduced != nullptr) scratch.query = rows.reduced;
+      reduce_group<T>(context, group, layer, rows, scratch.keep, scratch.take, rows.before, scratch.query);
     } else {
       for (int64_t e = 0; e < group.examples; ++e) {
         const int64_t start = group.start(e);
@@ -308,7 +309,7 @@ QRN_INLINE int64_t block_end(const Plan& plan, int64_t block) {
 template <class T> size_t saved_bytes(const ReaderCall& call, const Plan& plan) {
   Carver<T> counter{nullptr};
   const Context<T> context(call, plan, counter);
-  const int64_t numbers = checked_product(call.restarts, Saved<T>::size(context, plan.rows));
+  const int64_t numbers = checked_product(call.restarts, Saved<T>::size(context, plan.rows, false));
   return size_t(checked_product(numbers, sizeof(T)));
 }
 
@@ -353,10 +354,10 @@ template <class T> void read_forward(const ReaderCall& all, const Plan& plan, vo
     Carver<T> carver{static_cast<T*>(block.start)};
     const ForwardWork<T> work(call, plan, saved != nullptr, carver);
     work.prepare();
-    const int64_t size = Saved<T>::size(work.context, plan.rows), first = part == kAll ? 0 : part;
+    const int64_t size = Saved<T>::size(work.context, plan.rows, false), first = part == kAll ? 0 : part;
     auto read_one = [&](int64_t task, int64_t worker) {
       const int64_t restart = task / plan.groups;
-      const Saved<T> rows(work.context, static_cast<T*>(saved) + (first + restart) * size, 0, plan.rows);
+      const Saved<T> rows(work.context, static_cast<T*>(saved) + (first + restart) * size, 0, plan.rows, false);
       work.read(restart, task % plan.groups, saved == nullptr ? nullptr : &rows, worker);
     };
     parallel(call, call.restarts * plan.groups, read_one);

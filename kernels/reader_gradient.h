@@ -131,6 +131,26 @@ void state_gradient(const Context<T>& context, const Group& group, int64_t layer
   }
 }
 
+// The states of a layer, as they were saved or by running its scan again; and its `keep` and `take`.
+template <class T>
+void states_below(const Context<T>& context, const Group& group, int64_t layer, const LayerRows<T>& rows,
+                  BackwardScratch<T>& scratch) {
+  if (rows.reduced == nullptr)
+    return reduce_group<T>(context, group, layer, rows, scratch.keep, scratch.take, scratch.forward_before, scratch.query);
+  scratch.forward_before = rows.before;
+  scratch.query = rows.reduced;
+  if (!context.call.vector) spread_gates<T>(group.rows, context.gates(layer), rows.gate, scratch.keep, scratch.take);
+}
+
+template <class T> T sum_of(int64_t count, const T* numbers) {
+  Vec<T> sum = {};
+  int64_t i = 0;
+  for (; i + kLanes<T> <= count; i += kLanes<T>) sum += load(numbers + i);
+  T total = sum_lanes(sum);
+  for (; i < count; ++i) total += numbers[i];
+  return total;
+}
+
 template <class T>
 void group_gradient(const Context<T>& context, const ReaderCall& gradients, int64_t restart, int64_t number,
                     const Saved<T>& saved, const ChunkSums<T>& sums, T* memory) {
@@ -148,19 +168,18 @@ void group_gradient(const Context<T>& context, const ReaderCall& gradients, int6
     const typename ChunkSums<T>::Unit unit = sums.unit(context.own_layer(layer));
     const int64_t gates = context.gates(layer);
     state_gradient<T>(context, group, layer, rows, dout, scratch);
-    if (layer > 0)
-      reduce_group<T>(context, group, layer - 1, saved.layer(layer - 1, group.first_row), scratch.keep, scratch.take,
-                      scratch.forward_before, scratch.query);
-    if (layer > 0)
+    if (layer > 0) {
+      states_below<T>(context, group, layer - 1, saved.layer(layer - 1, group.first_row), scratch);
       unit_gradient<T>(context, group, restart, gates, weights, scratch, sums, unit);
-    else
+    } else {
       first_unit_gradient<T>(context, group, restart, gates, weights, scratch, sums, unit);
+    }
     for (int64_t g = 0; g < gates; ++g) {
       if (call.vector) {
         add_rows<T>(group.rows, width, scratch.score_gradient[g], unit.gate_bias[g]);
         multiply_transposed<T>(d, group.rows, scratch.score_gradient[g], scratch.similarity, unit.gate_weight[g]);
       } else {
-        for (int64_t t = 0; t < group.rows; ++t) unit.gate_bias[g][0] += scratch.score_gradient[g][t];
+        unit.gate_bias[g][0] += sum_of<T>(group.rows, scratch.score_gradient[g]);
       }
     }
     T* const other = scratch.gradient;
@@ -324,11 +343,11 @@ void read_backward(const ReaderCall& all, const ReaderCall& all_gradients, const
     const Block block(counter.taken, sizeof(T));
     Carver<T> carver{static_cast<T*>(block.start)};
     const BackwardWork<T> work(call, gradients, plan, carver);
-    const int64_t size = Saved<T>::size(work.context, plan.rows), first = part == kAll ? 0 : part;
+    const int64_t size = Saved<T>::size(work.context, plan.rows, false), first = part == kAll ? 0 : part;
     work.prepare();
     work.read([&](int64_t restart, int64_t, int64_t) {
       T* const own = static_cast<T*>(const_cast<void*>(saved)) + (first + restart) * size;
-      return Saved<T>(work.context, own, 0, plan.rows);
+      return Saved<T>(work.context, own, 0, plan.rows, false);
     });
     work.finish();
   });

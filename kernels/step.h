@@ -56,7 +56,7 @@ template <class T> class Step {
       : call_(call), plan_(plan), reader_(call.reader), gradients_(call.gradients), width_(padded<T>(call.reader.dim)),
         row_size_(StepRows<T>(call, width_, {nullptr}).size), rows_(carver.take(call.reader.restarts, row_size_)),
         connected_(connect()), forward_(reader_, plan, true, carver), backward_(reader_, gradients_, plan, carver),
-        saved_size_(Saved<T>::size(forward_.context, plan.most_rows)),
+        saved_size_(Saved<T>::size(forward_.context, plan.most_rows, true)),
         saved_(carver.take(call.reader.threads, saved_size_)) {}
 
   void run() const {
@@ -66,7 +66,8 @@ template <class T> class Step {
     forward_.prepare();
     backward_.prepare();
     backward_.read([&](int64_t restart, int64_t group, int64_t worker) {
-      const Saved<T> saved(forward_.context, saved_ + worker * saved_size_, plan_.offset[plan_.group[group]], plan_.most_rows);
+      const int64_t first_row = plan_.offset[plan_.group[group]];
+      const Saved<T> saved(forward_.context, saved_ + worker * saved_size_, first_row, plan_.most_rows, true);
       forward_.read(restart, group, &saved, worker);
       answer(restart, plan_.group[group], plan_.group[group + 1]);
       return saved;
