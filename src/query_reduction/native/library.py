@@ -207,7 +207,10 @@ def _agrees(loaded: ctypes.CDLL) -> bool:
             function.restype, function.argtypes = result, arguments
     except AttributeError:
         return False
-    layout = (_INTERFACE, *(sizeof(kind) for kind in (Stacked, ReaderCall, EncoderCall, ScanCall, StepCall, UpdateCall)))
+    layout = (
+        _INTERFACE,
+        *(sizeof(kind) for kind in (Stacked, ReaderCall, EncoderCall, ScanCall, StepCall, UpdateCall)),
+    )
     return layout == tuple(loaded.qrn_layout(which) for which in range(len(layout)))
 
 
@@ -250,10 +253,9 @@ def _check(status: int) -> None:
         raise kind(message)
 
 
-def _run(call: ReaderCall | EncoderCall | ScanCall, multiplications: float, function: Callable[[], int]) -> None:
+def _run(call: _Call, multiplications: float, function: Callable[[], int]) -> None:
     """Make the call; if it is long, Ctrl-C ends it."""
     if multiplications < _LONG_CALL:
-        call.stop = None
         _check(function())
     else:
         stop = StopFlag()

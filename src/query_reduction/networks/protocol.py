@@ -167,7 +167,7 @@ class StackedNetwork(StackedModule, ABC):
         """The loss of every question for every restart."""
 
     def backpropagate(self, batch: TensorBatch, scale: float = 1.0) -> Float[Tensor, "restart"]:
-        """The mean loss of every restart; its gradient times ``scale`` goes to the parameters' ``grad``, which is zero."""
+        """The mean loss of every restart; the gradient of ``scale`` times it goes to each ``grad``, which is zero."""
         losses = self.losses(batch).mean(1)
         # Restarts share no parameter, so the sum's gradient is each one's own.
         (losses.sum() * scale).backward()

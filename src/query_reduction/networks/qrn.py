@@ -135,9 +135,11 @@ class QueryReductionNetwork(StackedNetwork):
 
     def backpropagate(self, batch: TensorBatch, scale: float = 1.0) -> Float[Tensor, "restart"]:
         """See ``StackedNetwork``; in the common case one call of native code."""
-        if not self.native or not isinstance(self.head, AnswerHead) or self.config.decode_questions:
+        common = isinstance(self.head, AnswerHead) and not self.config.decode_questions
+        if not common or not self.native or not native_reader.supports(self.embedding):
             return super().backpropagate(batch, scale)
-        parameters = dict(self.named_parameters())
+        # All parameters are the network's own; named_parameters would look for more in every step.
+        parameters = {name: own for name, own in self._parameters.items() if own is not None}
         if self._step is None or not self._step.serves(parameters):
             self._step = TrainingStep(parameters)
         parts = (batch.words, batch.stories, batch.lengths, batch.questions, batch.answers)
