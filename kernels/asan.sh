@@ -26,7 +26,7 @@ variant() {
 variant baseline 16
 if [ "$(uname -m)" = x86_64 ]; then
   variant avx2 32 -mavx2 -mfma
-  variant avx512 64 -mavx512f -mavx2 -mfma -mprefer-vector-width=512
+  variant avx512 64 -mavx512f -mavx512vl -mavx2 -mfma -mprefer-vector-width=512
 fi
 "$compiler" -shared "-fsanitize=$sanitizers" "$build"/*.o -pthread -o "$build/_native.so"
 

@@ -54,6 +54,29 @@ Status check(const EncoderCall& call, int64_t sentences, int64_t row, int64_t vo
                        {"longest", longest, 0, kMostRows}});
 }
 
+Status check(const StepCall& call) {
+  const ReaderCall& reader = call.reader;
+  Status status = check(reader);
+  if (status == kDone)
+    status = check_ranges({{"batch", reader.batch, 1, kMostRows},
+                           {"words of a sentence", call.row, 0, kMostRows},
+                           {"vocabulary", call.vocabulary, 0, kMostRows},
+                           {"longest", call.longest, 0, kMostRows},
+                           {"answers", call.answers, 1, kMostRows}});
+  for (int64_t b = 0; status == kDone && b < reader.batch; ++b) {
+    if (call.questions[b] < 0 || call.questions[b] >= reader.sentences) status = kBadSentence;
+    if (call.correct[b] < 0 || call.correct[b] >= call.answers) status = kBadAnswer;
+  }
+  return status;
+}
+
+Status check(const UpdateCall& call) {
+  Status status = check_ranges({{"runs", call.runs, 0, kMostRows}, {"threads", call.threads, 1, kMostThreads}});
+  for (int64_t run = 0; status == kDone && run < call.runs; ++run)
+    status = check_ranges({{"weights of a run", call.size[run], 0, kMostNumbers}});
+  return status;
+}
+
 Status check(const ScanCall& call) {
   const Status status = check_ranges({{"batch", call.batch, 0, kMostRows},
                                       {"time", call.time, 0, kMostRows},

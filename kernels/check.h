@@ -8,6 +8,8 @@ namespace qrn {
 // kDone, or kBadCall with a message for qrn_message.
 Status check(const ReaderCall& call);
 Status check(const EncoderCall& call, int64_t sentences, int64_t row, int64_t vocabulary, int64_t longest);
+Status check(const StepCall& call);
+Status check(const UpdateCall& call);
 Status check(const ScanCall& call);
 
 // Why this thread's last call was rejected.

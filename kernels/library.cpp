@@ -3,6 +3,7 @@
 #include <cstring>
 #include <new>
 #include <stdexcept>
+#include <vector>
 
 #include "check.h"
 #include "dlpack.h"
@@ -33,8 +34,10 @@ namespace {
 bool runs_here(const char* variant) {
 #if defined(__x86_64__)
   __builtin_cpu_init();
-  if (std::strcmp(variant, "avx512") == 0) return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("fma");
-  if (std::strcmp(variant, "avx2") == 0) return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  const bool fma = __builtin_cpu_supports("fma");
+  if (std::strcmp(variant, "avx512") == 0)
+    return fma && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl");
+  if (std::strcmp(variant, "avx2") == 0) return fma && __builtin_cpu_supports("avx2");
 #endif
   return std::strcmp(variant, "baseline") == 0;
 }
@@ -74,8 +77,19 @@ ScanCall with_threads(const ScanCall& call) {
   return adjusted;
 }
 
-// The gradient of a word gathers rows from all over the table; for this many sentences they are still in the cache.
-constexpr int64_t kSentencesAtOnce = 4096;
+// A piece of the encoder's work: the sums of the lists, whatever is summed.
+EncoderCall encoder_piece(const WordLists& lists, int64_t restarts, int64_t dim, int64_t threads, const int32_t* stop) {
+  EncoderCall call{};
+  call.restarts = restarts;
+  call.dim = dim;
+  call.stop = stop;
+  call.rows = int64_t(lists.first.size()) - 1;
+  call.first = lists.first.data();
+  call.index = lists.index.data();
+  call.place = lists.place.data();
+  call.threads = threads_for(4.0 * double(restarts) * double(lists.index.size()) * double(dim), threads);
+  return call;
+}
 
 // Runs a call that has passed its check; no exception leaves the library.
 template <class Body> int guarded(Status checked, const int32_t* stop, Body body) {
@@ -108,7 +122,7 @@ QRN_EXPORT int qrn_choose_variant(const char* name) {
 
 // The layout of the interface, so that Python code from different sources notices: its number, then sizes.
 QRN_EXPORT int64_t qrn_layout(int which) {
-  const int64_t layout[] = {kInterface, sizeof(Stacked), sizeof(ReaderCall), sizeof(EncoderCall), sizeof(ScanCall)};
+  const int64_t layout[] = {kInterface, sizeof(Stacked), sizeof(ReaderCall), sizeof(EncoderCall), sizeof(ScanCall), sizeof(StepCall), sizeof(UpdateCall)};
   return which >= 0 && which < int(sizeof layout / sizeof *layout) ? layout[which] : -1;
 }
 
@@ -162,18 +176,55 @@ QRN_EXPORT int qrn_encode(const EncoderCall* call, int twice, int backward, cons
       const Status status = lists.gather(words + start * row, count, row, vocabulary, longest);
       if (status != kDone) return status;
       if (backward) lists = lists.by_word(vocabulary);
-      EncoderCall part = *call;
+      EncoderCall part = encoder_piece(lists, call->restarts, call->dim, call->threads, call->stop);
+      part.from = call->from;
+      part.to = call->to;
       Stacked& of_sentences = backward ? part.from : part.to;
       of_sentences.start = static_cast<char*>(of_sentences.start) + start * row_bytes;
-      part.rows = backward ? vocabulary : count;
       part.adding = backward && start > 0;
-      part.first = lists.first.data();
-      part.index = lists.index.data();
-      part.place = lists.place.data();
-      part.threads = threads_for(4.0 * double(call->restarts) * double(lists.index.size()) * double(call->dim), call->threads);
       kernels(twice).encode(part);
       start += count;
     } while (start < sentences && !stopped(call->stop));
+    return kDone;
+  });
+}
+
+QRN_EXPORT int qrn_step(const StepCall* call, int twice) {
+  const ReaderCall& reader = call->reader;
+  return guarded(check(*call), reader.stop, [&] {
+    OwnedPlan plan;
+    Status status = plan.make(reader);
+    std::vector<WordLists> lists;
+    std::vector<EncoderCall> by_sentence, by_word;
+    lists.reserve(size_t(reader.sentences / kSentencesAtOnce + 1) * 2);  // the calls point into them
+    for (int64_t start = 0; status == kDone && start < reader.sentences; start += kSentencesAtOnce) {
+      lists.emplace_back();
+      status = lists.back().gather(call->words + start * call->row, std::min(reader.sentences - start, kSentencesAtOnce),
+                                   call->row, call->vocabulary, call->longest);
+      if (status != kDone) break;
+      by_sentence.push_back(encoder_piece(lists.back(), reader.restarts, reader.dim, reader.threads, reader.stop));
+      lists.push_back(lists.back().by_word(call->vocabulary));
+      by_word.push_back(encoder_piece(lists.back(), reader.restarts, reader.dim, reader.threads, reader.stop));
+      by_word.back().adding = start > 0;
+    }
+    if (status != kDone) return status;
+    StepCall whole = *call;
+    whole.reader = with_threads(reader, plan.view());
+    whole.pieces = int64_t(by_word.size());
+    whole.by_sentence = by_sentence.data();
+    whole.by_word = by_word.data();
+    kernels(twice).take_step(whole, plan.view());
+    return kDone;
+  });
+}
+
+QRN_EXPORT int qrn_update(const UpdateCall* call, int twice) {
+  return guarded(check(*call), call->stop, [&] {
+    UpdateCall adjusted = *call;
+    double weights = 0;
+    for (int64_t run = 0; run < call->runs; ++run) weights += double(call->size[run]);
+    adjusted.threads = threads_for(32 * weights, call->threads);  // roots and divisions count for more
+    kernels(twice).update(adjusted);
     return kDone;
   });
 }

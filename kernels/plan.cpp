@@ -6,14 +6,14 @@ namespace qrn {
 namespace {
 
 // Short stories are joined to this many rows, so that matrix products have rows to work on.
-constexpr int64_t kGroupRows = 64;
-constexpr int64_t kMostChunks = 32;
+constexpr int64_t kGroupRows = 128;
+constexpr int64_t kMostChunks = 8;
 
 // Every chunk has gradient sums as large as the table, to be cleared and added up; more chunks feed more threads. This
-// many keep that work below a tenth of the reading (rows cost about d^2 per layer after the first, and d per layer).
+// many keep that work below a thirtieth of the reading (rows cost about d^2 per layer after the first, and d per layer).
 int64_t chunk_count(const ReaderCall& call, const Plan& plan) {
   const double per_table_row =
-      0.006 * double(call.dim) * double(call.layers - 1) * (call.vector ? 3.0 : 1.0) + 0.1 * double(call.layers);
+      0.002 * double(call.dim) * double(call.layers - 1) * (call.vector ? 3.0 : 1.0) + 0.03 * double(call.layers);
   const double affordable = double(plan.rows) / double(std::max<int64_t>(plan.used, 1)) * per_table_row;
   const int64_t wanted = std::min(kMostChunks, int64_t(affordable));
   return std::max<int64_t>(1, std::min(plan.groups, std::max<int64_t>(wanted, 2)));

@@ -7,7 +7,7 @@
 namespace qrn {
 
 // Mirrored in native/library.py; increment it whenever a structure or a function of the C interface changes.
-constexpr int64_t kInterface = 3;
+constexpr int64_t kInterface = 4;
 
 // A stacked parameter may have any distance between restarts; inside it is contiguous.
 struct Stacked {
@@ -46,7 +46,8 @@ enum Status : int {
   kNoMemory = 4,
   kBadCall = 5,
   kStopped = 6,
-  kFailed = 7
+  kFailed = 7,
+  kBadAnswer = 8
 };
 
 // Whether the caller no longer needs a result.
@@ -65,6 +66,31 @@ struct EncoderCall {
   const double* place;
 };
 
+// The gradient of a word gathers rows from all over the table; for this many sentences they are still in the cache.
+constexpr int64_t kSentencesAtOnce = 4096;
+
+// A training step up to the gradients: of `scale` times each restart's mean loss. `reader` and `gradients` have the
+// weights; their table, query and out are the library's own, and so are the lists of words.
+struct StepCall {
+  ReaderCall reader, gradients;
+  int64_t vocabulary, answers, row, longest;  // row: numbers per sentence in `words`
+  double scale;
+  const int64_t *words, *questions, *correct;
+  Stacked embedding, embedding_gradient, answer, answer_gradient, losses;
+  int64_t pieces;  // of kSentencesAtOnce sentences
+  const EncoderCall *by_sentence, *by_word;
+};
+
+// A step of Adagrad (first: sums of squares) or Adam (averages, and second: of squares) over flat buffers.
+struct UpdateCall {
+  int64_t runs, step, threads;  // step: counted from 1
+  double rate, epsilon, beta[2];
+  const int32_t* stop;
+  const int64_t* size;          // of each run of like weight decay
+  const double* decay;
+  void *values, *gradients, *first, *second;
+};
+
 struct ScanCall {
   int64_t batch, time, dim, vector, reverse, threads;
   const int32_t* stop;
@@ -79,6 +105,8 @@ struct Kernels {
   void (*read_backward)(const ReaderCall&, const ReaderCall& gradients, const Plan&, const void* saved);
   size_t (*saved_bytes)(const ReaderCall&, const Plan&);
   void (*encode)(const EncoderCall&);
+  void (*take_step)(const StepCall&, const Plan&);
+  void (*update)(const UpdateCall&);
   void (*scan_forward)(const ScanCall&);
   void (*scan_backward)(const ScanCall&);
 };

@@ -1,6 +1,8 @@
 // Where everything of a reader call lies in memory. Rows are padded to whole vectors; the padding holds zeros.
 #pragma once
 
+#include <initializer_list>
+
 #include "gemm.h"
 #include "pool.h"
 #include "reader.h"
@@ -39,11 +41,12 @@ template <class T> struct UnitWeights {
   T* sentence_product;       // candidate_sentence times every used table row, plus the bias
 };
 
-// What a layer leaves for its gradient, from the first row of a group on. The reduced queries are not included: running
-// the scan again costs less than writing them out and reading them back.
+// What a layer leaves for its gradient, from some row on. Of a whole batch the states are not included: running the scan
+// again costs less than writing them to memory and reading them back.
 template <class T> struct LayerRows {
   T* candidate;
   T* gate[kGates];  // scalar gates: one number per row
+  T *before = nullptr, *reduced = nullptr;  // the forward state before each row, the reduced queries
 };
 
 template <class T> struct Context {
@@ -53,15 +56,16 @@ template <class T> struct Context {
   const int64_t gate_row;  // numbers per row and gate
   const Stretch<T> stretch;
   int64_t restart_size;
-  T* prepared = nullptr;
-  int64_t distance = 0;  // between the prepared pieces of restarts; 0 if restarts use the same memory in turn
+  T* prepared;
 
-  Context(const ReaderCall& call, const Plan& plan)
+  // With memory for the prepared pieces of all restarts of the call.
+  Context(const ReaderCall& call, const Plan& plan, Carver<T>& memory)
       : call(call), plan(plan), d(call.dim), width(padded<T>(call.dim)), own(call.tied ? 1 : call.layers),
         gate_row(call.vector ? width : 1), stretch(call.stretch) {
     Carver<T> carver{nullptr};
     carve(carver);
     restart_size = carver.taken;
+    prepared = memory.take(call.restarts, restart_size);
   }
 
   int64_t gates(int64_t layer) const { return call.reset && layer < call.layers - 1 ? kGates : 1; }
@@ -69,32 +73,10 @@ template <class T> struct Context {
   int64_t own_resets() const { return call.tied ? 1 : call.layers - 1; }
   bool has_resets() const { return call.reset && call.layers > 1; }
 
-  // Whether a task is a whole restart, so that everything it touches stays in its core's cache and nobody waits; with too
-  // few restarts to share out evenly, tasks are smaller. The numbers are the same.
-  bool whole_restarts() const { return call.restarts % call.threads == 0 || call.restarts >= 4 * call.threads; }
-  int64_t places() const { return whole_restarts() ? call.threads : call.restarts; }
-  // This context with memory for the prepared pieces: of all restarts, or of one that a worker reads.
-  Context with_memory(T* memory) const {
-    Context made = *this;
-    made.prepared = memory;
-    made.distance = whole_restarts() ? 0 : restart_size;
-    return made;
-  }
-
-  T* table(int64_t restart) const { return prepared + restart * distance; }
+  T* table(int64_t restart) const { return prepared + restart * restart_size; }
   UnitWeights<T> weights(int64_t restart, int64_t own_index) const {
     Carver<T> carver{table(restart)};
     return carve(carver, own_index);
-  }
-
-  // Saved rows of all layers of one restart: candidate, gates.
-  int64_t layer_size() const { return checked_product(plan.rows, width + kGates * gate_row); }
-  LayerRows<T> saved(T* all, int64_t restart, int64_t layer, int64_t row) const {
-    T* const start = all + (restart * call.layers + layer) * layer_size();
-    LayerRows<T> rows;
-    rows.candidate = start + row * width;
-    for (int g = 0; g < kGates; ++g) rows.gate[g] = start + plan.rows * width + (g * plan.rows + row) * gate_row;
-    return rows;
   }
 
   // Copy the used rows [from, to) of a restart's table, padded.
@@ -134,8 +116,8 @@ template <class T> struct Context {
     }
   }
 
-  static const T* stacked(const Stacked& parameter, int64_t restart) {
-    return static_cast<const T*>(parameter.start) + restart * parameter.stride;
+  static T* stacked(const Stacked& parameter, int64_t restart) {
+    return static_cast<T*>(parameter.start) + restart * parameter.stride;
   }
 
  private:
@@ -157,6 +139,60 @@ template <class T> struct Context {
     return result;
   }
 };
+
+// Rows of all layers of one restart, kept for the gradient: of the whole batch, or of one group at a time with its states.
+template <class T> struct Saved {
+  T* start;
+  int64_t first, rows, width, gate_row;  // number of the first row, and how many there is room for
+  bool states;
+
+  static int64_t size(const Context<T>& context, int64_t rows, bool states) {
+    const int64_t row = (states ? 3 : 1) * context.width + kGates * context.gate_row;
+    return checked_product(context.call.layers, checked_product(rows, row));
+  }
+  Saved(const Context<T>& context, T* start, int64_t first, int64_t rows, bool states)
+      : start(start), first(first), rows(rows), width(context.width), gate_row(context.gate_row), states(states) {}
+
+  LayerRows<T> layer(int64_t layer, int64_t row) const {
+    T* piece = start + layer * rows * ((states ? 3 : 1) * width + kGates * gate_row);
+    auto take = [&](int64_t numbers) {
+      T* const there = piece + (row - first) * numbers;
+      piece += rows * numbers;
+      return there;
+    };
+    LayerRows<T> found;
+    found.candidate = take(width);
+    if (states) found.before = take(width), found.reduced = take(width);
+    for (T*& gate : found.gate) gate = take(gate_row);
+    return found;
+  }
+};
+
+// Stands for all restarts of a call.
+constexpr int64_t kAll = -1;
+
+template <class T> QRN_INLINE Stacked part_of(const Stacked& parameter, int64_t restart) {
+  if (restart == kAll || parameter.start == nullptr) return parameter;
+  return {static_cast<T*>(parameter.start) + restart * parameter.stride, parameter.stride};
+}
+
+// One restart of a call as a call of its own, for one thread; or all of it.
+template <class T> ReaderCall part_of(const ReaderCall& call, int64_t restart) {
+  ReaderCall own = call;
+  if (restart != kAll) own.restarts = own.threads = 1;
+  for (Stacked* parameter : {&own.table, &own.query, &own.candidate_query, &own.candidate_sentence, &own.candidate_bias,
+                             &own.update_weight, &own.update_bias, &own.reset_weight, &own.reset_bias, &own.out})
+    *parameter = part_of<T>(*parameter, restart);
+  return own;
+}
+
+// Runs body(restart) as a task of its own for every restart, so that everything it touches stays in its core's cache and
+// nobody waits; with too few to share out evenly, body(kAll) on all threads. The numbers are the same.
+template <class Body> void share_out(const ReaderCall& call, Body body) {
+  if (call.restarts % call.threads != 0 && call.restarts < 4 * call.threads) return body(kAll);
+  auto task = [&](int64_t restart, int64_t) { body(restart); };
+  parallel(call, call.restarts, task);
+}
 
 }  // namespace QRN_VARIANT
 }  // namespace qrn

@@ -162,7 +162,7 @@ template <class T> void score_gates(const Context<T>& context, const Group& grou
                        scratch.similarity + start * width);
     }
     for (int64_t g = 0; g < gates; ++g) {
-      multiply_packed<T>(group.rows, context.d, scratch.similarity, weights.gate_weight[g], rows.gate[g], width, false);
+      multiply_packed<T>(group.rows, context.d, scratch.similarity, weights.gate_weight[g], rows.gate[g], false);
       for (int64_t t = 0; t < group.rows; ++t)
         for (int64_t i = 0; i < width; i += kLanes<T>) {
           T* const at = rows.gate[g] + t * width + i;
@@ -237,7 +237,9 @@ void reduce_group(const Context<T>& context, const Group& group, int64_t layer, 
     });
 }
 
-template <class T> void read_group(const Context<T>& context, int64_t restart, int64_t number, T* saved, T* memory) {
+// What the gradient needs is kept in `saved`, unless that is null.
+template <class T>
+void read_group(const Context<T>& context, int64_t restart, int64_t number, const Saved<T>* saved, T* memory) {
   const Group group(context.plan, number);
   const ReaderCall& call = context.call;
   const int64_t width = context.width, d = context.d;
@@ -247,25 +249,26 @@ template <class T> void read_group(const Context<T>& context, int64_t restart, i
   for (int64_t e = 0; e < group.examples; ++e)
     context.copy_row(Context<T>::stacked(call.query, restart) + (group.first_example + e) * d, scratch.question + e * width);
   for (int64_t layer = 0; layer < call.layers && !stopped(call.stop); ++layer) {
-    const LayerRows<T> rows = saved ? context.saved(saved, restart, layer, group.first_row) : scratch.rows;
+    const LayerRows<T> rows = saved ? saved->layer(layer, group.first_row) : scratch.rows;
     const UnitWeights<T> weights = context.weights(restart, context.own_layer(layer));
     // Equation 2: the query's part of the candidate, then the sentence's part and tanh.
     if (layer == 0) {
-      multiply_packed<T>(group.examples, d, scratch.question, weights.candidate_query, scratch.question_product, width, false);
+      multiply_packed<T>(group.examples, d, scratch.question, weights.candidate_query, scratch.question_product, false);
       for (int64_t e = 0; e < group.examples; ++e)
         finish_candidates<T>(group.length(e), width, scratch.question_product + e * width, weights.sentence_product,
                              group.table_row + group.start(e), rows.candidate + group.start(e) * width);
     } else {
       for (int64_t from = 0; from < group.rows && !stopped(call.stop); from += kRowsAtOnce) {
         const int64_t count = rows_at_once(group.rows - from), at = from * width;
-        multiply_packed<T>(count, d, scratch.query + at, weights.candidate_query, rows.candidate + at, width, false);
+        multiply_packed<T>(count, d, scratch.query + at, weights.candidate_query, rows.candidate + at, false);
         finish_candidates<T>(count, width, nullptr, weights.sentence_product, group.table_row + from, rows.candidate + at);
       }
     }
     // Equations 1 and 5.
     score_gates<T>(context, group, layer, restart, weights, rows, scratch);
     if (layer + 1 < call.layers) {
-      reduce_group<T>(context, group, layer, rows, scratch.keep, scratch.take, nullptr, scratch.query);
+      if (rows.reduced != nullptr) scratch.query = rows.reduced;
+      reduce_group<T>(context, group, layer, rows, scratch.keep, scratch.take, rows.before, scratch.query);
     } else {
       for (int64_t e = 0; e < group.examples; ++e) {
         const int64_t start = group.start(e);
@@ -285,12 +288,6 @@ template <class T> void read_group(const Context<T>& context, int64_t restart, i
   }
 }
 
-template <class T> size_t saved_bytes(const ReaderCall& call, const Plan& plan) {
-  const Context<T> context(call, plan);
-  const int64_t layers = checked_product(call.restarts, call.layers);
-  return size_t(checked_product(checked_product(layers, context.layer_size()), sizeof(T)));
-}
-
 // The sentences' part of all candidates, for used table rows [from, to).
 template <class T> void sentence_products(const Context<T>& context, int64_t restart, int64_t from, int64_t to) {
   context.copy_table(restart, from, to);
@@ -300,43 +297,71 @@ template <class T> void sentence_products(const Context<T>& context, int64_t res
     T* const result = weights.sentence_product + from * context.width;
     const T* const bias = Context<T>::stacked(context.call.candidate_bias, restart) + index * context.d;
     for (int64_t u = 0; u < to - from; ++u) context.copy_row(bias, result + u * context.width);
-    multiply_packed<T>(to - from, context.d, rows, weights.candidate_sentence, result, context.width, true);
+    multiply_packed<T>(to - from, context.d, rows, weights.candidate_sentence, result, true);
   }
 }
 
-template <class T> void read_forward(const ReaderCall& call, const Plan& plan, void* saved) {
-  const Context<T> sizes(call, plan);
-  Carver<T> counter{nullptr};
-  ForwardScratch<T>(sizes, saved != nullptr, counter);
-  const int64_t scratch = counter.taken, all = checked_product(sizes.places(), sizes.restart_size);
-  const Block block(checked_sum(all, checked_product(call.threads, scratch)), sizeof(T));
-  T* const memory = static_cast<T*>(block.start);
-  const int64_t blocks = (plan.used + kTableRows - 1) / kTableRows, groups = plan.groups;
+QRN_INLINE int64_t table_blocks(const Plan& plan) { return (plan.used + kTableRows - 1) / kTableRows; }
+QRN_INLINE int64_t block_end(const Plan& plan, int64_t block) {
+  return (block + 1) * kTableRows < plan.used ? (block + 1) * kTableRows : plan.used;
+}
 
-  auto product = [&](const Context<T>& context, int64_t restart, int64_t piece) {
-    const int64_t from = piece * kTableRows, to = from + kTableRows < plan.used ? from + kTableRows : plan.used;
-    sentence_products<T>(context, restart, from, to);
-  };
-  auto read = [&](const Context<T>& context, int64_t restart, int64_t group, int64_t worker) {
-    read_group<T>(context, restart, group, static_cast<T*>(saved), memory + all + worker * scratch);
-  };
-  if (sizes.whole_restarts()) {
-    auto restart = [&](int64_t restart, int64_t worker) {
-      const Context<T> context = sizes.with_memory(memory + worker * sizes.restart_size);
-      context.pack_weights(restart, false);
-      for (int64_t piece = 0; piece < blocks; ++piece) product(context, restart, piece);
-      for (int64_t group = 0; group < groups && !stopped(call.stop); ++group) read(context, restart, group, worker);
-    };
-    parallel(call, call.restarts, restart);
-    return;
+template <class T> size_t saved_bytes(const ReaderCall& call, const Plan& plan) {
+  Carver<T> counter{nullptr};
+  const Context<T> context(call, plan, counter);
+  const int64_t numbers = checked_product(call.restarts, Saved<T>::size(context, plan.rows, false));
+  return size_t(checked_product(numbers, sizeof(T)));
+}
+
+// What reading needs of all restarts, and scratch memory for every thread.
+template <class T> struct ForwardWork {
+  const Context<T> context;
+  const bool saving;
+  int64_t scratch_size;
+  T* scratch;
+
+  ForwardWork(const ReaderCall& call, const Plan& plan, bool saving, Carver<T>& carver)
+      : context(call, plan, carver), saving(saving) {
+    Carver<T> counter{nullptr};
+    ForwardScratch<T>(context, saving, counter);
+    scratch_size = counter.taken;
+    scratch = carver.take(call.threads, scratch_size);
   }
-  const Context<T> context = sizes.with_memory(memory);
-  auto pack_one = [&](int64_t restart, int64_t) { context.pack_weights(restart, false); };
-  parallel(call, call.restarts, pack_one);
-  auto product_one = [&](int64_t task, int64_t) { product(context, task / blocks, task % blocks); };
-  parallel(call, call.restarts * blocks, product_one);
-  auto read_one = [&](int64_t task, int64_t worker) { read(context, task / groups, task % groups, worker); };
-  parallel(call, call.restarts * groups, read_one);
+
+  // Everything that reading a group needs.
+  void prepare() const {
+    const int64_t blocks = table_blocks(context.plan);
+    auto pack_one = [&](int64_t restart, int64_t) { context.pack_weights(restart, false); };
+    parallel(context.call, context.call.restarts, pack_one);
+    auto product_one = [&](int64_t task, int64_t) {
+      const int64_t block = task % blocks;
+      sentence_products<T>(context, task / blocks, block * kTableRows, block_end(context.plan, block));
+    };
+    parallel(context.call, context.call.restarts * blocks, product_one);
+  }
+
+  void read(int64_t restart, int64_t group, const Saved<T>* saved, int64_t worker) const {
+    read_group<T>(context, restart, group, saved, scratch + worker * scratch_size);
+  }
+};
+
+template <class T> void read_forward(const ReaderCall& all, const Plan& plan, void* saved) {
+  share_out(all, [&](int64_t part) {
+    const ReaderCall call = part_of<T>(all, part);
+    Carver<T> counter{nullptr};
+    ForwardWork<T>(call, plan, saved != nullptr, counter);
+    const Block block(counter.taken, sizeof(T));
+    Carver<T> carver{static_cast<T*>(block.start)};
+    const ForwardWork<T> work(call, plan, saved != nullptr, carver);
+    work.prepare();
+    const int64_t size = Saved<T>::size(work.context, plan.rows, false), first = part == kAll ? 0 : part;
+    auto read_one = [&](int64_t task, int64_t worker) {
+      const int64_t restart = task / plan.groups;
+      const Saved<T> rows(work.context, static_cast<T*>(saved) + (first + restart) * size, 0, plan.rows, false);
+      work.read(restart, task % plan.groups, saved == nullptr ? nullptr : &rows, worker);
+    };
+    parallel(call, call.restarts * plan.groups, read_one);
+  });
 }
 
 }  // namespace QRN_VARIANT

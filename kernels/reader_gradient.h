@@ -19,8 +19,7 @@ void similarity_gradient_vector(const Context<T>& context, int64_t restart, cons
   T* const similarity_gradient = scratch.similarity_gradient + at;
   multiply_rows<T>(width, table, table_row, rows, q, step, scratch.similarity + at);
   for (int64_t g = 0; g < gates; ++g)
-    multiply_packed<T>(rows, context.d, scratch.score_gradient[g] + at, weights.gate_weight[g], similarity_gradient, width,
-                       g > 0);
+    multiply_packed<T>(rows, context.d, scratch.score_gradient[g] + at, weights.gate_weight[g], similarity_gradient, g > 0);
   for (int64_t t = 0; t < rows; ++t)
     for (int64_t i = 0; i < width; i += kLanes<T>) {
       const int64_t there = table_row[t] * width + i;
@@ -45,8 +44,8 @@ void unit_gradient(const Context<T>& context, const Group& group, int64_t restar
     const int64_t rows = rows_at_once(group.rows - from), at = from * width;
     const int32_t* const table_row = group.table_row + from;
     const T* const gradient = scratch.gradient + at;
-    multiply_packed<T>(rows, d, gradient, weights.candidate_query, scratch.next_gradient + at, width, false);
-    multiply_transposed<T>(d, rows, scratch.query + at, gradient, unit.candidate_query, width);
+    multiply_packed<T>(rows, d, gradient, weights.candidate_query, scratch.next_gradient + at, false);
+    multiply_transposed<T>(d, rows, scratch.query + at, gradient, unit.candidate_query);
     if (context.call.vector) {
       similarity_gradient_vector<T>(context, restart, weights, gates, rows, table_row, scratch.query + at, width, from,
                                     scratch, sums.table, scratch.next_gradient + at);
@@ -91,9 +90,8 @@ void first_unit_gradient(const Context<T>& context, const Group& group, int64_t 
       }
     }
   }
-  multiply_packed<T>(group.examples, d, scratch.product_gradient, weights.candidate_query, scratch.question_gradient, width,
-                     true);
-  multiply_transposed<T>(d, group.examples, scratch.question, scratch.product_gradient, unit.candidate_query, width);
+  multiply_packed<T>(group.examples, d, scratch.product_gradient, weights.candidate_query, scratch.question_gradient, true);
+  multiply_transposed<T>(d, group.examples, scratch.question, scratch.product_gradient, unit.candidate_query);
 }
 
 // The gradient through a layer's states: scratch.gradient becomes that of the candidates before tanh. Below the last
@@ -133,9 +131,29 @@ void state_gradient(const Context<T>& context, const Group& group, int64_t layer
   }
 }
 
+// The states of a layer, as they were saved or by running its scan again; and its `keep` and `take`.
 template <class T>
-void group_gradient(const Context<T>& context, const ReaderCall& gradients, int64_t restart, int64_t number, T* saved,
-                    const ChunkSums<T>& sums, T* memory) {
+void states_below(const Context<T>& context, const Group& group, int64_t layer, const LayerRows<T>& rows,
+                  BackwardScratch<T>& scratch) {
+  if (rows.reduced == nullptr)
+    return reduce_group<T>(context, group, layer, rows, scratch.keep, scratch.take, scratch.forward_before, scratch.query);
+  scratch.forward_before = rows.before;
+  scratch.query = rows.reduced;
+  if (!context.call.vector) spread_gates<T>(group.rows, context.gates(layer), rows.gate, scratch.keep, scratch.take);
+}
+
+template <class T> T sum_of(int64_t count, const T* numbers) {
+  Vec<T> sum = {};
+  int64_t i = 0;
+  for (; i + kLanes<T> <= count; i += kLanes<T>) sum += load(numbers + i);
+  T total = sum_lanes(sum);
+  for (; i < count; ++i) total += numbers[i];
+  return total;
+}
+
+template <class T>
+void group_gradient(const Context<T>& context, const ReaderCall& gradients, int64_t restart, int64_t number,
+                    const Saved<T>& saved, const ChunkSums<T>& sums, T* memory) {
   const Group group(context.plan, number);
   const ReaderCall& call = context.call;
   const int64_t width = context.width, d = context.d;
@@ -145,24 +163,23 @@ void group_gradient(const Context<T>& context, const ReaderCall& gradients, int6
   for (int64_t e = 0; e < group.examples; ++e)
     context.copy_row(Context<T>::stacked(call.query, restart) + (group.first_example + e) * d, scratch.question + e * width);
   for (int64_t layer = call.layers - 1; layer >= 0 && !stopped(call.stop); --layer) {
-    const LayerRows<T> rows = context.saved(saved, restart, layer, group.first_row);
+    const LayerRows<T> rows = saved.layer(layer, group.first_row);
     const UnitWeights<T> weights = context.weights(restart, context.own_layer(layer));
     const typename ChunkSums<T>::Unit unit = sums.unit(context.own_layer(layer));
     const int64_t gates = context.gates(layer);
     state_gradient<T>(context, group, layer, rows, dout, scratch);
-    if (layer > 0)
-      reduce_group<T>(context, group, layer - 1, context.saved(saved, restart, layer - 1, group.first_row), scratch.keep,
-                      scratch.take, scratch.forward_before, scratch.query);
-    if (layer > 0)
+    if (layer > 0) {
+      states_below<T>(context, group, layer - 1, saved.layer(layer - 1, group.first_row), scratch);
       unit_gradient<T>(context, group, restart, gates, weights, scratch, sums, unit);
-    else
+    } else {
       first_unit_gradient<T>(context, group, restart, gates, weights, scratch, sums, unit);
+    }
     for (int64_t g = 0; g < gates; ++g) {
       if (call.vector) {
         add_rows<T>(group.rows, width, scratch.score_gradient[g], unit.gate_bias[g]);
-        multiply_transposed<T>(d, group.rows, scratch.score_gradient[g], scratch.similarity, unit.gate_weight[g], width);
+        multiply_transposed<T>(d, group.rows, scratch.score_gradient[g], scratch.similarity, unit.gate_weight[g]);
       } else {
-        for (int64_t t = 0; t < group.rows; ++t) unit.gate_bias[g][0] += scratch.score_gradient[g][t];
+        unit.gate_bias[g][0] += sum_of<T>(group.rows, scratch.score_gradient[g]);
       }
     }
     T* const other = scratch.gradient;
@@ -201,7 +218,7 @@ void table_gradient(const Context<T>& context, const ReaderCall& gradients, int6
   for (int64_t index = 0; index < context.own; ++index) {
     T* const product = sums.unit(index).sentence_product + from * width;
     add_chunks<T>(chunks, sums.size(), product, count);
-    multiply_packed<T>(to - from, context.d, product, context.weights(restart, index).candidate_sentence, rows, width, true);
+    multiply_packed<T>(to - from, context.d, product, context.weights(restart, index).candidate_sentence, rows, true);
   }
   T* const out = static_cast<T*>(gradients.table.start) + restart * gradients.table.stride;
   for (int64_t u = from; u < to; ++u)
@@ -229,7 +246,7 @@ void weight_gradient(const Context<T>& context, const ReaderCall& gradients, int
   // The packed weights are no longer needed: the gradient reuses their memory.
   T* const sentence = context.weights(restart, index).candidate_sentence;
   multiply<T>(to - from, context.plan.used, context.table(restart) + from, 1, width, unit.sentence_product, false,
-              sentence + from * width, width, false);
+              sentence + from * width, d, false);
   copy(sentence, out(gradients.candidate_sentence, index * d * d), from, to);
   for (int g = 0; g < kGates; ++g) {
     if (g > 0 && !(context.has_resets() && index < context.own_resets())) continue;
@@ -249,74 +266,91 @@ void weight_gradient(const Context<T>& context, const ReaderCall& gradients, int
   }
 }
 
-template <class T>
-void read_backward(const ReaderCall& call, const ReaderCall& gradients, const Plan& plan, const void* saved) {
-  const Context<T> sizes(call, plan);
-  Carver<T> counter{nullptr};
-  BackwardScratch<T>(sizes, counter);
-  const int64_t scratch = counter.taken, places = sizes.places(), all = checked_product(places, sizes.restart_size);
-  const int64_t sums_size = ChunkSums<T>(sizes, nullptr).size(), chunks = plan.chunks;
-  // A worker that reads a whole restart adds one chunk after the other to the first.
-  const int64_t kept_chunks = sizes.whole_restarts() && chunks > 2 ? 2 : chunks;
-  const int64_t all_sums = checked_product(checked_product(places, kept_chunks), sums_size);
-  const Block block(checked_sum(checked_sum(all, all_sums), checked_product(call.threads, scratch)), sizeof(T));
-  T* const memory = static_cast<T*>(block.start);
-  T* const first_sums = memory + all;
-  const int64_t blocks = (plan.used + kTableRows - 1) / kTableRows, pieces = (sizes.d + kWeightRows - 1) / kWeightRows;
+// What the gradient needs of all restarts, and scratch memory for every thread.
+template <class T> struct BackwardWork {
+  const Context<T> context;
+  const ReaderCall& gradients;
+  // One thread adds each chunk to the first before it goes on, so two are enough.
+  const int64_t kept_chunks;
+  int64_t sums_size, scratch_size;
+  T *sums, *scratch;
 
-  auto prepare = [&](const Context<T>& context, int64_t restart) {
-    context.pack_weights(restart, true);
-    context.copy_table(restart, 0, plan.used);
-    clear_unused<T>(context, gradients, restart);
-  };
-  auto read = [&](const Context<T>& context, int64_t restart, int64_t chunk, T* sums_memory, int64_t worker) {
-    std::memset(sums_memory, 0, size_t(sums_size) * sizeof(T));
-    const ChunkSums<T> sums(context, sums_memory);
-    for (int64_t group = plan.chunk[chunk]; group < plan.chunk[chunk + 1] && !stopped(call.stop); ++group)
-      group_gradient<T>(context, gradients, restart, group, static_cast<T*>(const_cast<void*>(saved)), sums,
-                        first_sums + all_sums + worker * scratch);
-  };
-  auto tables = [&](const Context<T>& context, int64_t restart, int64_t part, T* sums_memory, int64_t to_add) {
-    const int64_t from = part * kTableRows, to = from + kTableRows < plan.used ? from + kTableRows : plan.used;
-    table_gradient<T>(context, gradients, restart, ChunkSums<T>(context, sums_memory), to_add, from, to);
-  };
-  auto matrices = [&](const Context<T>& context, int64_t restart, int64_t part, T* sums_memory, int64_t to_add) {
-    const int64_t from = part % pieces * kWeightRows, to = from + kWeightRows < sizes.d ? from + kWeightRows : sizes.d;
-    weight_gradient<T>(context, gradients, restart, part / pieces, ChunkSums<T>(context, sums_memory), to_add, from, to);
-  };
-
-  if (sizes.whole_restarts()) {
-    auto restart = [&](int64_t restart, int64_t worker) {
-      const Context<T> context = sizes.with_memory(memory + worker * sizes.restart_size);
-      T* const sums = first_sums + worker * kept_chunks * sums_size;
-      prepare(context, restart);
-      for (int64_t chunk = 0; chunk < chunks && !stopped(call.stop); ++chunk) {
-        read(context, restart, chunk, chunk == 0 ? sums : sums + sums_size, worker);
-        if (chunk > 0) add_all<T>(sums, sums + sums_size, sums_size);
-      }
-      for (int64_t part = 0; part < blocks; ++part) tables(context, restart, part, sums, 1);
-      for (int64_t part = 0; chunks > 0 && part < sizes.own * pieces; ++part) matrices(context, restart, part, sums, 1);
-    };
-    parallel(call, call.restarts, restart);
-    return;
+  BackwardWork(const ReaderCall& call, const ReaderCall& gradients, const Plan& plan, Carver<T>& carver)
+      : context(call, plan, carver), gradients(gradients),
+        kept_chunks(call.threads == 1 && plan.chunks > 2 ? 2 : plan.chunks) {
+    sums_size = ChunkSums<T>(context, nullptr).size();
+    sums = carver.take(checked_product(call.restarts, kept_chunks), sums_size);
+    Carver<T> counter{nullptr};
+    BackwardScratch<T>(context, counter);
+    scratch_size = counter.taken;
+    scratch = carver.take(call.threads, scratch_size);
   }
-  const Context<T> context = sizes.with_memory(memory);
-  auto sums_of = [&](int64_t restart) { return first_sums + restart * chunks * sums_size; };
-  auto prepare_one = [&](int64_t restart, int64_t) { prepare(context, restart); };
-  parallel(call, call.restarts, prepare_one);
-  auto read_one = [&](int64_t task, int64_t worker) {
-    read(context, task / chunks, task % chunks, first_sums + task * sums_size, worker);
-  };
-  parallel(call, call.restarts * chunks, read_one);
-  auto tables_one = [&](int64_t task, int64_t) {
-    tables(context, task / blocks, task % blocks, sums_of(task / blocks), chunks);
-  };
-  parallel(call, call.restarts * blocks, tables_one);
-  const int64_t parts = sizes.own * pieces;
-  auto matrices_one = [&](int64_t task, int64_t) {
-    matrices(context, task / parts, task % parts, sums_of(task / parts), chunks);
-  };
-  if (chunks > 0) parallel(call, call.restarts * parts, matrices_one);
+
+  T* sums_of(int64_t restart, int64_t chunk) const {
+    return sums + (restart * kept_chunks + (chunk < kept_chunks ? chunk : 1)) * sums_size;
+  }
+
+  void prepare() const {
+    auto prepare_one = [&](int64_t restart, int64_t) {
+      context.pack_weights(restart, true);
+      context.copy_table(restart, 0, context.plan.used);
+      clear_unused<T>(context, gradients, restart);
+    };
+    parallel(context.call, context.call.restarts, prepare_one);
+  }
+
+  // Calls before(restart, group, worker), which returns the group's saved rows, and adds up the gradients of each chunk.
+  template <class Before> void read(Before before) const {
+    const Plan& plan = context.plan;
+    auto read_one = [&](int64_t task, int64_t worker) {
+      const int64_t restart = task / plan.chunks, chunk = task % plan.chunks;
+      T* const memory = sums_of(restart, chunk);
+      std::memset(memory, 0, size_t(sums_size) * sizeof(T));
+      const ChunkSums<T> own(context, memory);
+      for (int64_t group = plan.chunk[chunk]; group < plan.chunk[chunk + 1] && !stopped(context.call.stop); ++group)
+        group_gradient<T>(context, gradients, restart, group, before(restart, group, worker), own,
+                          scratch + worker * scratch_size);
+      if (context.call.threads == 1 && chunk > 0) add_all<T>(sums_of(restart, 0), memory, sums_size);
+    };
+    parallel(context.call, context.call.restarts * plan.chunks, read_one);
+  }
+
+  // The gradients of table and weights, from those of the chunks.
+  void finish() const {
+    const int64_t blocks = table_blocks(context.plan), to_add = context.call.threads == 1 ? 1 : context.plan.chunks;
+    const int64_t pieces = (context.d + kWeightRows - 1) / kWeightRows, parts = context.own * pieces;
+    auto tables_one = [&](int64_t task, int64_t) {
+      const int64_t restart = task / blocks, block = task % blocks;
+      table_gradient<T>(context, gradients, restart, ChunkSums<T>(context, sums_of(restart, 0)), to_add,
+                        block * kTableRows, block_end(context.plan, block));
+    };
+    parallel(context.call, context.call.restarts * blocks, tables_one);
+    auto matrices_one = [&](int64_t task, int64_t) {
+      const int64_t restart = task / parts, part = task % parts, from = part % pieces * kWeightRows;
+      weight_gradient<T>(context, gradients, restart, part / pieces, ChunkSums<T>(context, sums_of(restart, 0)), to_add,
+                         from, from + kWeightRows < context.d ? from + kWeightRows : context.d);
+    };
+    if (context.plan.chunks > 0) parallel(context.call, context.call.restarts * parts, matrices_one);
+  }
+};
+
+template <class T>
+void read_backward(const ReaderCall& all, const ReaderCall& all_gradients, const Plan& plan, const void* saved) {
+  share_out(all, [&](int64_t part) {
+    const ReaderCall call = part_of<T>(all, part), gradients = part_of<T>(all_gradients, part);
+    Carver<T> counter{nullptr};
+    BackwardWork<T>(call, gradients, plan, counter);
+    const Block block(counter.taken, sizeof(T));
+    Carver<T> carver{static_cast<T*>(block.start)};
+    const BackwardWork<T> work(call, gradients, plan, carver);
+    const int64_t size = Saved<T>::size(work.context, plan.rows, false), first = part == kAll ? 0 : part;
+    work.prepare();
+    work.read([&](int64_t restart, int64_t, int64_t) {
+      T* const own = static_cast<T*>(const_cast<void*>(saved)) + (first + restart) * size;
+      return Saved<T>(work.context, own, 0, plan.rows, false);
+    });
+    work.finish();
+  });
 }
 
 }  // namespace QRN_VARIANT

@@ -16,13 +16,16 @@ namespace QRN_VARIANT {
 template <class T> struct VectorOf;
 template <> struct VectorOf<float> {
   typedef float Type __attribute__((vector_size(QRN_VECTOR_BYTES)));
+  typedef float Half __attribute__((vector_size(QRN_VECTOR_BYTES / 2)));
   typedef int32_t Bits __attribute__((vector_size(QRN_VECTOR_BYTES)));
 };
 template <> struct VectorOf<double> {
   typedef double Type __attribute__((vector_size(QRN_VECTOR_BYTES)));
+  typedef double Half __attribute__((vector_size(QRN_VECTOR_BYTES / 2)));
   typedef int64_t Bits __attribute__((vector_size(QRN_VECTOR_BYTES)));
 };
 template <class T> using Vec = typename VectorOf<T>::Type;
+template <class T> using HalfVec = typename VectorOf<T>::Half;
 
 template <class T> constexpr int64_t kLanes = QRN_VECTOR_BYTES / int64_t(sizeof(T));
 
@@ -35,6 +38,25 @@ template <class T> QRN_INLINE Vec<T> load(const T* from) {
 }
 
 template <class T> QRN_INLINE void store(T* to, Vec<T> value) { std::memcpy(to, &value, sizeof value); }
+
+template <class T> QRN_INLINE HalfVec<T> load_half(const T* from) {
+  HalfVec<T> value;
+  std::memcpy(&value, from, sizeof value);
+  return value;
+}
+
+template <class T> QRN_INLINE HalfVec<T> first_half(Vec<T> whole) {
+  HalfVec<T> value;
+  std::memcpy(&value, &whole, sizeof value);
+  return value;
+}
+
+// Zeros in the other half.
+template <class T> QRN_INLINE void store_half(T* to, HalfVec<T> value) {
+  const HalfVec<T> zeros = {};
+  std::memcpy(to, &value, sizeof value);
+  std::memcpy(to + kLanes<T> / 2, &zeros, sizeof zeros);
+}
 
 // Subtracting zero keeps every value, so the compiler turns this into a plain broadcast.
 template <class T> QRN_INLINE Vec<T> splat(T value) { return value - Vec<T>{}; }

@@ -2,6 +2,8 @@
 #include "encode.h"
 #include "reader_gradient.h"
 #include "scan.h"
+#include "step.h"
+#include "update.h"
 
 #define QRN_TEXT(name) #name
 #define QRN_NAME(name) QRN_TEXT(name)
@@ -10,7 +12,8 @@ namespace qrn {
 namespace QRN_VARIANT {
 
 template <class T> constexpr Kernels kernels() {
-  return {QRN_NAME(QRN_VARIANT), read_forward<T>, read_backward<T>, saved_bytes<T>, encode<T>, scan_forward<T>, scan_backward<T>};
+  return {QRN_NAME(QRN_VARIANT), read_forward<T>, read_backward<T>, saved_bytes<T>, encode<T>, take_step<T>, update<T>,
+          scan_forward<T>, scan_backward<T>};
 }
 
 extern const KernelPair table;

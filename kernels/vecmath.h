@@ -52,6 +52,13 @@ template <class T> QRN_INLINE Vec<T> clamp(Vec<T> x, T low, T high) {
   return x < splat<T>(low) ? splat<T>(low) : x;
 }
 
+// e^x; of less than `lowest`, that of `lowest`.
+template <class T> QRN_INLINE Vec<T> exp(Vec<T> x) {
+  Vec<T> power, rest;
+  split_exp<T>(clamp<T>(x, Exp<T>::lowest, Exp<T>::highest), power, rest);
+  return power * rest + power;
+}
+
 // (e^2x - 1) / (e^2x + 1), with e^2x - 1 formed without cancellation.
 template <class T> QRN_INLINE Vec<T> tanh(Vec<T> x) {
   Vec<T> power, rest;

@@ -115,7 +115,7 @@ def network_step(network: StackedNetwork, work: Workload) -> Callable[[], object
     def step() -> None:
         batch = TensorBatch.of(work.questions.batch(work.chosen))
         stack.zero_gradients()
-        network.losses(batch).mean(1).sum().backward()
+        network.backpropagate(batch)
         stack.step(_LEARNING_RATE)
 
     return step

@@ -37,8 +37,8 @@ class _Runs:
         if not len(self.numbers):
             return np.zeros((len(rows), 0), np.int32), length
         # Positions past a run's end point anywhere valid; np.where overwrites the values they select.
-        positions = np.minimum(self.first[rows][:, None] + steps, len(self.numbers) - 1)
-        return np.where(inside, self.numbers[positions], np.asarray(filler, np.int32)), length
+        found = self.numbers.take(self.first[rows][:, None] + steps, mode="clip")
+        return np.where(inside, found, np.asarray(filler, np.int32)), length
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,6 +31,8 @@ __all__ = [
     "ReaderCall",
     "ScanCall",
     "Stacked",
+    "StepCall",
+    "UpdateCall",
     "Words",
     "available",
     "choose_variant",
@@ -41,6 +43,8 @@ __all__ = [
     "scan_backward",
     "scan_forward",
     "supports",
+    "take_step",
+    "update",
     "variant",
 ]
 
@@ -49,11 +53,11 @@ Words = tuple[int, int, int]
 
 _FILE_NAMES = ("_native.so", "_native.dylib")
 
-_INTERFACE = 3
+_INTERFACE = 4
 """``kInterface`` of ``kernels/reader.h``."""
 
-_LONG_CALL = 3e8
-"""Multiplications in some ten milliseconds: longer calls can be interrupted, which costs a tenth of a millisecond."""
+_LONG_CALL = 2e9
+"""Multiplications in some fifty milliseconds: longer calls can be interrupted, which costs a tenth of a millisecond."""
 
 
 class Stacked(Structure):
@@ -104,6 +108,31 @@ class EncoderCall(_Call):
     )
 
 
+class StepCall(_Call):
+    """``StepCall`` of ``kernels/reader.h``; the last three fields are filled in by the library."""
+
+    _fields_ = (
+        *_fields("reader gradients", ReaderCall),
+        *_fields("vocabulary answers row longest", c_int64),
+        ("scale", c_double),
+        *_fields("words questions correct", c_void_p),
+        *_fields("embedding embedding_gradient answer answer_gradient losses", Stacked),
+        ("pieces", c_int64),
+        *_fields("by_sentence by_word", c_void_p),
+    )
+
+
+class UpdateCall(_Call):
+    """``UpdateCall`` of ``kernels/reader.h``."""
+
+    _fields_ = (
+        *_fields("runs step threads", c_int64),
+        *_fields("rate epsilon", c_double),
+        ("beta", c_double * 2),
+        *_fields("stop size decay values gradients first second", c_void_p),
+    )
+
+
 class ScanCall(_Call):
     """``ScanCall`` of ``kernels/reader.h``."""
 
@@ -123,6 +152,8 @@ _SIGNATURES: dict[str, tuple[type | None, tuple[type, ...]]] = {
     "qrn_read_forward": (c_int, (POINTER(ReaderCall), c_int, c_int, POINTER(c_void_p))),
     "qrn_read_backward": (c_int, (POINTER(ReaderCall), POINTER(ReaderCall), c_int, c_void_p)),
     "qrn_encode": (c_int, (POINTER(EncoderCall), c_int, c_int, c_void_p, c_int64, c_int64, c_int64, c_int64)),
+    "qrn_step": (c_int, (POINTER(StepCall), c_int)),
+    "qrn_update": (c_int, (POINTER(UpdateCall), c_int)),
     "qrn_scan_forward": (c_int, (POINTER(ScanCall), c_int)),
     "qrn_scan_backward": (c_int, (POINTER(ScanCall), c_int)),
 }
@@ -134,6 +165,7 @@ _MESSAGES = {
     4: (MemoryError, "not enough memory for the native code: use smaller batches or fewer restarts at once"),
     6: (InterruptedError, "the native code was stopped before it was done"),
     7: (RuntimeError, "the native code failed"),
+    8: (IndexError, "a question's answer is not one of the answers"),
 }
 _REFUSED = 5
 """The status of a call whose numbers are out of range; the library says which."""
@@ -175,7 +207,10 @@ def _agrees(loaded: ctypes.CDLL) -> bool:
             function.restype, function.argtypes = result, arguments
     except AttributeError:
         return False
-    layout = (_INTERFACE, *(sizeof(kind) for kind in (Stacked, ReaderCall, EncoderCall, ScanCall)))
+    layout = (
+        _INTERFACE,
+        *(sizeof(kind) for kind in (Stacked, ReaderCall, EncoderCall, ScanCall, StepCall, UpdateCall)),
+    )
     return layout == tuple(loaded.qrn_layout(which) for which in range(len(layout)))
 
 
@@ -270,6 +305,17 @@ def encode(call: EncoderCall, words: Words, vocabulary: int, longest: int, dtype
         4.0 * call.restarts * sentences * row * call.dim,
         lambda: function(byref(call), double, backward, address, sentences, row, vocabulary, longest),
     )
+
+
+def take_step(call: StepCall, dtype: Number) -> None:
+    """Fill the gradients and the losses."""
+    function, double = library().qrn_step, dtype.itemsize == 8
+    _run(call.reader, 3 * _reading(call.reader), lambda: function(byref(call), double))
+
+
+def update(call: UpdateCall, dtype: Number) -> None:
+    """Take the optimiser's step."""
+    _check(library().qrn_update(byref(call), dtype.itemsize == 8))
 
 
 def _scanning(call: ScanCall) -> float:

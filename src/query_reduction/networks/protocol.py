@@ -166,6 +166,13 @@ class StackedNetwork(StackedModule, ABC):
     def losses(self, batch: TensorBatch) -> Float[Tensor, "restart batch"]:
         """The loss of every question for every restart."""
 
+    def backpropagate(self, batch: TensorBatch, scale: float = 1.0) -> Float[Tensor, "restart"]:
+        """The mean loss of every restart; the gradient of ``scale`` times it goes to each ``grad``, which is zero."""
+        losses = self.losses(batch).mean(1)
+        # Restarts share no parameter, so the sum's gradient is each one's own.
+        (losses.sum() * scale).backward()
+        return losses.detach()
+
     @abstractmethod
     def scores(self, batch: TensorBatch) -> Float[Tensor, "restart batch answer"]:
         """The score of every answer; their softmax gives the probabilities."""

@@ -18,9 +18,11 @@ from query_reduction.data.vocabulary import Vocabulary
 from query_reduction.inference.heads import HeadConfig
 from query_reduction.inference.variants import QRNConfig, parse_variant, shape_of, variant_name
 from query_reduction.native import reader as native_reader
+from query_reduction.native.shape import Shape
+from query_reduction.native.step import TrainingStep
 from query_reduction.networks import decoder
 from query_reduction.networks.encoder import encode_sentences
-from query_reduction.networks.heads import build_head
+from query_reduction.networks.heads import AnswerHead, build_head
 from query_reduction.networks.protocol import (
     Seeds,
     StackedNetwork,
@@ -93,6 +95,8 @@ class QueryReductionNetwork(StackedNetwork):
             decoder.declare(self, vocabulary, d)
         self._stretch_in_training = config.gate_stretch
         self._shape = shape_of(config)
+        self._longest = vocabulary.longest_sentence if config.position_length == "task" else 0
+        self._step: TrainingStep | None = None
 
     def use_native(self, wanted: bool) -> None:
         """See ``StackedNetwork``."""
@@ -110,6 +114,10 @@ class QueryReductionNetwork(StackedNetwork):
         """How far update gates are stretched now."""
         return self._stretch_in_training if self.training else self.config.gate_stretch
 
+    @property
+    def _shape_now(self) -> Shape:
+        return replace(self._shape, gate_stretch=self.gate_stretch)
+
     def scores(self, batch: TensorBatch) -> Float[Tensor, "restart batch answer"]:
         """The score of every answer."""
         table = self.encode(batch.words)
@@ -125,12 +133,23 @@ class QueryReductionNetwork(StackedNetwork):
             losses = losses + decoder.losses(self, query, batch.words[batch.questions.long()])
         return losses
 
+    def backpropagate(self, batch: TensorBatch, scale: float = 1.0) -> Float[Tensor, "restart"]:
+        """See ``StackedNetwork``; in the common case one call of native code."""
+        common = isinstance(self.head, AnswerHead) and not self.config.decode_questions
+        if not common or not self.native or not native_reader.supports(self.embedding):
+            return super().backpropagate(batch, scale)
+        # All parameters are the network's own; named_parameters would look for more in every step.
+        parameters = {name: own for name, own in self._parameters.items() if own is not None}
+        if self._step is None or not self._step.serves(parameters):
+            self._step = TrainingStep(parameters)
+        parts = (batch.words, batch.stories, batch.lengths, batch.questions, batch.answers)
+        return self._step.take(self._shape_now, self._longest, parts, scale)
+
     def encode(self, words: Int[Tensor, "sentence word"]) -> Float[Tensor, "restart sentence dim"]:
         """Sentence vectors by the position encoder; one embedding serves sentences and questions."""
-        longest = self.vocabulary.longest_sentence if self.config.position_length == "task" else 0
         if self.native and native_reader.supports(self.embedding):
-            return native_reader.encode(self.embedding, words, longest)
-        return encode_sentences(self.embedding, words, longest)
+            return native_reader.encode(self.embedding, words, self._longest)
+        return encode_sentences(self.embedding, words, self._longest)
 
     def read(
         self,
@@ -143,8 +162,7 @@ class QueryReductionNetwork(StackedNetwork):
         """Reduce each query over its story; the last layer's state at the last sentence is the answer vector."""
         if recorded is None and self.native and native_reader.supports(table):
             weights = dict(self.named_parameters())
-            shape = replace(self._shape, gate_stretch=self.gate_stretch)
-            return native_reader.read(shape, weights, table, query, stories, lengths)
+            return native_reader.read(self._shape_now, weights, table, query, stories, lengths)
         if stories.shape[1] == 0:
             return torch.zeros_like(query)
         x = table[:, stories.long()]

@@ -143,11 +143,9 @@ class RestartTrainer:
             self._stack.zero_gradients()
             if len(own):
                 batch = TensorBatch.of(questions.batch(train[own]))
-                losses = self.network.losses(batch).mean(1)
                 weight = len(own) / len(chosen)
-                # Restarts share no parameter, so the sum's gradient is each one's own.
-                (losses.sum() * weight * (len(chosen) if recipe.batch_loss == "sum" else 1)).backward()
-                total += losses.detach() * weight
+                scale = weight * (len(chosen) if recipe.batch_loss == "sum" else 1)
+                total += self.network.backpropagate(batch, scale) * weight
             self._stack.share_gradients(self._share)
             if recipe.clip:
                 self._stack.clip_gradients(recipe.clip)

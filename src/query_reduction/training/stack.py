@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from query_reduction.networks.protocol import StackedNetwork
 from query_reduction.training.data_parallel import Share
-from query_reduction.training.optimisers import build_optimiser
+from query_reduction.training.optimisers import build_optimiser, native_update
 from query_reduction.training.recipes import Recipe
 
 __all__ = ["ParameterStack"]
@@ -32,8 +32,6 @@ class _Run(NamedTuple):
     values: Tensor
     gradients: Tensor
     memory: dict[str, Tensor]
-    steps: Tensor
-    """The number of steps so far."""
 
 
 class ParameterStack:
@@ -45,20 +43,24 @@ class ParameterStack:
         self._recipe = recipe
         self._optimiser = build_optimiser(recipe)
         self._uses = self._uses_of_parameters()
-        self._alike = [list(run) for _, run in groupby(range(len(self._uses)), key=self._uses.__getitem__)]
+        by_uses = sorted(range(len(self._uses)), key=self._uses.__getitem__)
+        self._alike = [list(run) for _, run in groupby(by_uses, key=self._uses.__getitem__)]
         values = [parameter.detach() for parameter in network.parameters()]
         memory = {
             kind: [torch.full_like(value, start) for value in values] for kind, start in self._optimiser.memory.items()
         }
         self._adopt(values, memory, steps=0)
 
-    def _adopt(self, values: Sequence[Tensor], memory: Mapping[str, Sequence[Tensor]], steps: float) -> None:
+    def _adopt(self, values: Sequence[Tensor], memory: Mapping[str, Sequence[Tensor]], steps: int) -> None:
         """Lay the parameters out in fresh buffers and point the network at them."""
         self._shapes = [value.shape for value in values]
         self._values = self._flat(values)
         self._memory = {kind: self._flat(remembered) for kind, remembered in memory.items()}
         self._gradients = torch.zeros_like(self._values)
-        self._runs = self._runs_of_like_decay(steps)
+        self._steps = steps
+        self._runs = self._runs_of_like_decay()
+        sizes = [(run.values.numel(), run.decay) for run in self._runs]
+        self._update = native_update(self._optimiser, self._values, self._gradients, self._memory, sizes)
         views = zip(self._names, self._views(self._values), self._views(self._gradients), strict=True)
         for name, value, gradient in views:
             parameter = nn.Parameter(value)
@@ -72,8 +74,8 @@ class ParameterStack:
         uses = [declared[name] for name in self._names]
         return [min(own, 1) for own in uses] if self._recipe.l2_counting == "once" else uses
 
-    def _runs_of_like_decay(self, steps: float) -> list[_Run]:
-        """Neighbours in the buffers with the same weight decay are updated in one go."""
+    def _runs_of_like_decay(self) -> list[_Run]:
+        """Parameters with the same weight decay, which are neighbours in the buffers, are updated in one go."""
         sizes = [_filled_up(sum(self._shapes[number].numel() for number in run)) for run in self._alike]
         values, gradients = self._values.split(sizes), self._gradients.split(sizes)
         memory = {kind: remembered.split(sizes) for kind, remembered in self._memory.items()}
@@ -83,8 +85,6 @@ class ParameterStack:
                 values[number],
                 gradients[number],
                 {kind: pieces[number] for kind, pieces in memory.items()},
-                # PyTorch's fused optimisers count steps in single precision.
-                torch.tensor(float(steps), dtype=torch.float32),
             )
             for number, run in enumerate(self._alike)
         ]
@@ -99,15 +99,15 @@ class ParameterStack:
         return torch.cat(parts)
 
     def _views(self, flat: Tensor) -> list[Tensor]:
-        views: list[Tensor] = []
+        views: dict[int, Tensor] = {}
         start = 0
         for run in self._alike:
             for number in run:
                 shape = self._shapes[number]
-                views.append(flat[start : start + shape.numel()].view(shape))
+                views[number] = flat[start : start + shape.numel()].view(shape)
                 start += shape.numel()
             start = _filled_up(start)
-        return views
+        return [views[number] for number in range(len(views))]
 
     def zero_gradients(self) -> None:
         """Clear the gradients of the last step; autograd adds the next ones in place."""
@@ -129,8 +129,12 @@ class ParameterStack:
     @torch.no_grad()
     def step(self, learning_rate: float) -> None:
         """One step of the optimiser, weight decay included."""
+        count, self._steps = self._steps, self._steps + 1
+        if self._update is not None:
+            self._update.take(learning_rate, self._steps)
+            return
         for run in self._runs:
-            self._optimiser.step(run.values, run.gradients, run.memory, run.steps, rate=learning_rate, decay=run.decay)
+            self._optimiser.step(run.values, run.gradients, run.memory, count, rate=learning_rate, decay=run.decay)
 
     def keep(self, positions: Iterable[int]) -> None:
         """Drop all restarts except those at these positions of the stack."""
@@ -141,10 +145,6 @@ class ParameterStack:
 
         memory = {kind: kept(remembered) for kind, remembered in self._memory.items()}
         self._adopt(kept(self._values), memory, self._steps)
-
-    @property
-    def _steps(self) -> float:
-        return float(self._runs[0].steps)
 
     def weights(self, position: int) -> dict[str, Tensor]:
         """A copy of one restart's parameters, each with a leading dimension of 1."""
@@ -163,7 +163,7 @@ class ParameterStack:
 
     def state(self) -> dict[str, Tensor]:
         """Values and optimiser state by name, to be saved."""
-        found = {"steps": torch.tensor(self._steps)}
+        found = {"steps": torch.tensor(float(self._steps))}
         for kind, flat in {"value": self._values, **self._memory}.items():
             named = zip(self._names, self._views(flat), strict=True)
             found |= {f"{kind}/{name}": view.clone() for name, view in named}
@@ -175,7 +175,7 @@ class ParameterStack:
         def named(kind: str) -> list[Tensor]:
             return [state[f"{kind}/{name}"] for name in self._names]
 
-        self._adopt(named("value"), {kind: named(kind) for kind in self._memory}, float(state["steps"]))
+        self._adopt(named("value"), {kind: named(kind) for kind in self._memory}, int(state["steps"]))
 
 
 def _filled_up(size: int) -> int:
