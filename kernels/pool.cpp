@@ -67,13 +67,17 @@ constexpr int kSpinRounds = 2000;
 
 class Pool {
  public:
-  // The ticket holds the number of the job (upper half) and its next task (lower half). A worker reads the job, then
-  // takes a task by exchanging the ticket; success proves that the job it read is still the current one. While the job
-  // is rewritten the ticket is closed: its task number is beyond all tasks, and what was read before is void.
+  // The ticket holds the number of the job (upper half) and how many pieces of it were taken from the front and from the
+  // back (16 bits each). A worker reads the job, then takes a piece by exchanging the ticket; success proves that the
+  // job it read is still the current one. While the job is rewritten the ticket is closed: more is taken than there is,
+  // and what was read before is void.
+  //
+  // The caller takes from the front and every other worker from the back, so that two threads get the same tasks in
+  // every call on the same data: it is still in their caches.
   void run(int64_t threads, int64_t tasks, Task task, void* context, const int32_t* stop) {
     if (threads > tasks) threads = tasks;
     std::unique_lock<std::mutex> busy(busy_, std::defer_lock);
-    if (threads > 1 && tasks <= kMostTasks && busy.try_lock()) threads = grow(threads - 1) + 1;
+    if (threads > 1 && busy.try_lock()) threads = grow(threads - 1) + 1;
     if (threads <= 1 || !busy.owns_lock()) {
       const FlushToZero flush;
       for (int64_t i = 0; i < tasks && !stopped(stop); ++i) task(context, i, 0);
@@ -84,6 +88,9 @@ class Pool {
     job_.task.store(task);
     job_.context.store(context);
     job_.tasks.store(tasks);
+    const int64_t size = (tasks + kMostPieces - 1) / kMostPieces, pieces = (tasks + size - 1) / size;
+    job_.size.store(size);
+    job_.pieces.store(pieces);
     job_.threads.store(threads);
     job_.stop.store(stop);
     done_.store(0);
@@ -96,7 +103,7 @@ class Pool {
       const FlushToZero flush;
       work(0);
     }
-    auto finished = [&] { return done_.load() == tasks; };
+    auto finished = [&] { return done_.load() == pieces; };
     if (!spin(kSpinRounds, finished)) {
       std::unique_lock<std::mutex> lock(finish_);
       waiting_.store(true);
@@ -106,13 +113,13 @@ class Pool {
   }
 
  private:
-  static constexpr int64_t kMostTasks = int64_t(1) << 30;
-  static constexpr uint64_t kClosed = 0xffffffffu;
+  static constexpr int64_t kMostPieces = 0x7fff;
+  static constexpr uint64_t kHalf = 0xffffu, kClosed = 0xffffffffu;
 
   struct Job {
     std::atomic<Task> task{nullptr};
     std::atomic<void*> context{nullptr};
-    std::atomic<int64_t> tasks{0};
+    std::atomic<int64_t> tasks{0}, size{0}, pieces{0};  // a piece is `size` tasks
     std::atomic<int64_t> threads{0};
     std::atomic<const int32_t*> stop{nullptr};
   };
@@ -137,14 +144,16 @@ class Pool {
       uint64_t ticket = ticket_.load();
       const Task task = job_.task.load();
       void* const context = job_.context.load();
-      const int64_t tasks = job_.tasks.load();
+      const int64_t tasks = job_.tasks.load(), size = job_.size.load(), pieces = job_.pieces.load();
       const int64_t threads = job_.threads.load();
       const int32_t* const stop = job_.stop.load();
-      const int64_t index = int64_t(ticket & kClosed);
-      if (index >= tasks || worker >= threads) return;
-      if (!ticket_.compare_exchange_weak(ticket, ticket + 1)) continue;
-      if (!stopped(stop)) task(context, index, worker);
-      if (done_.fetch_add(1) + 1 == tasks && waiting_.load()) {
+      const int64_t front = int64_t(ticket & kHalf), back = int64_t(ticket >> 16 & kHalf);
+      if (front + back >= pieces || worker >= threads) return;
+      const bool from_back = worker % 2 == 1;
+      if (!ticket_.compare_exchange_weak(ticket, ticket + (from_back ? kHalf + 1 : 1))) continue;
+      const int64_t first = (from_back ? pieces - 1 - back : front) * size, end = std::min(first + size, tasks);
+      for (int64_t index = first; index < end && !stopped(stop); ++index) task(context, index, worker);
+      if (done_.fetch_add(1) + 1 == pieces && waiting_.load()) {
         { const std::lock_guard<std::mutex> lock(finish_); }
         finished_.notify_one();
       }
