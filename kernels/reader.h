@@ -7,7 +7,7 @@
 namespace qrn {
 
 // Mirrored in native/library.py; increment it whenever a structure or a function of the C interface changes.
-constexpr int64_t kInterface = 3;
+constexpr int64_t kInterface = 4;
 
 // A stacked parameter may have any distance between restarts; inside it is contiguous.
 struct Stacked {

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import math
+import struct
 from collections.abc import Sequence
 
 import torch
@@ -27,10 +28,10 @@ _capsule.restype, _capsule.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes
 
 def empty(shape: Sequence[int], dtype: torch.dtype) -> Tensor:
     """An uninitialised tensor of float or double on the CPU."""
-    count = math.prod(shape)
-    if count < _LARGE:
+    if math.prod(shape) < _LARGE:
         return torch.empty(shape, dtype=dtype)
-    address = native.library().qrn_tensor(count, dtype == torch.float64)
+    packed = struct.pack(f"{len(shape)}q", *shape)
+    address = native.library().qrn_tensor(packed, len(shape), dtype is torch.float64)
     if address is None:
-        raise MemoryError(f"not enough memory for {count} numbers")
-    return from_dlpack(_capsule(address, b"dltensor", None)).view(shape)
+        raise MemoryError(f"not enough memory for {tuple(shape)} numbers")
+    return from_dlpack(_capsule(address, b"dltensor", None))
