@@ -53,7 +53,7 @@ def test_same_bits_on_any_number_of_threads(gate: str, shape: tuple[int, int, in
 
 
 FADING = {"soon": 0.5, "late": 0.002, "never": 0.0}
-"""Gates that are at least so far open: how fast the past fades, and with it what one stretch of time leaves the next."""
+"""How far gates are open at most: how fast the past fades, and with it what one stretch of time leaves the next."""
 
 
 @pytest.mark.usefixtures("any_threads")

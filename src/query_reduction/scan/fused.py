@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from query_reduction.native import library as native
-from query_reduction.native.memory import empty
+from query_reduction.native.memory import empty_like
 from query_reduction.native.recording import recorded
 from query_reduction.native.threads import native_threads
 from query_reduction.scan.checks import check_inputs
@@ -69,7 +69,7 @@ def _forward(z: Tensor, v: Tensor, lengths: Tensor | None, initial: Tensor | Non
     lengths, lengths_at = _contiguous(lengths)
     initial, initial_at = _contiguous(initial)
     shape = v.shape
-    h = empty(shape, v.dtype)
+    h = empty_like(v)
     native.scan_forward(
         shape, z.shape[2] == shape[2], reverse, native_threads(), lengths_at, z.data_ptr(), v.data_ptr(), initial_at,
         h.data_ptr(), v.dtype is torch.float64, (z, v, lengths, initial, h),
@@ -83,13 +83,13 @@ def _backward(
     gradient, z, h = gradient.contiguous(), z.contiguous(), h.contiguous()
     lengths, lengths_at = _contiguous(lengths)
     initial, initial_at = _contiguous(initial)
-    shape, gate_shape, dtype = h.shape, z.shape, h.dtype
-    dz = empty(gate_shape, dtype) if h.numel() > 0 else torch.zeros_like(z)
-    dv = empty(shape, dtype)
+    shape = h.shape
+    dz = empty_like(z) if h.numel() > 0 else torch.zeros_like(z)
+    dv = empty_like(h)
     dinitial, dinitial_at = _contiguous(None if initial is None else torch.empty_like(initial))
     native.scan_backward(
-        shape, gate_shape[2] == shape[2], reverse, native_threads(), lengths_at, z.data_ptr(), initial_at, h.data_ptr(),
-        gradient.data_ptr(), dz.data_ptr(), dv.data_ptr(), dinitial_at, dtype is torch.float64,
+        shape, z.shape[2] == shape[2], reverse, native_threads(), lengths_at, z.data_ptr(), initial_at, h.data_ptr(),
+        gradient.data_ptr(), dz.data_ptr(), dv.data_ptr(), dinitial_at, h.dtype is torch.float64,
         (gradient, z, h, lengths, initial, dz, dv, dinitial),
     )  # fmt: skip
     return dz, dv, dinitial
