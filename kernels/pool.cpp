@@ -221,12 +221,16 @@ constexpr size_t kHeader = 64, kAlignment = 64, kMostKept = 16;
 constexpr size_t kLargePage = size_t(2) << 20;
 constexpr size_t kLarge = 16 * kLargePage;  // rounding up to large pages must not cost much
 
-// An eighth of the machine's memory: fresh pages for every step would make long stories cost more per sentence.
-size_t most_bytes_kept() {
-  static const size_t most =
-      std::max(size_t(256) << 20, size_t(sysconf(_SC_PHYS_PAGES)) / 8 * size_t(sysconf(_SC_PAGESIZE)));
-  return most;
+// A share of the machine's memory.
+size_t memory_share(size_t parts) {
+  static const size_t memory = size_t(sysconf(_SC_PHYS_PAGES)) * size_t(sysconf(_SC_PAGESIZE));
+  return std::max(size_t(256) << 20, memory / parts);
 }
+
+// Fresh pages for every step would make long stories cost more per sentence. Up to an eighth of the memory is simply
+// kept; from there to a half the system may take it back when anyone needs it.
+size_t surely_kept() { return memory_share(8); }
+size_t most_kept() { return memory_share(2); }
 
 std::vector<char*>& kept_blocks() {
   static auto* const blocks = [] {
@@ -243,6 +247,18 @@ void expect_writes(void* start, size_t bytes) {
   const uintptr_t from = (reinterpret_cast<uintptr_t>(start) + kLargePage - 1) / kLargePage * kLargePage;
   const uintptr_t to = (reinterpret_cast<uintptr_t>(start) + bytes) / kLargePage * kLargePage;
   if (from < to) madvise(reinterpret_cast<void*>(from), to - from, MADV_HUGEPAGE);
+#else
+  (void)start, (void)bytes;
+#endif
+}
+
+// The system may take these pages from here on, until they are written to again.
+void offer_back(void* start, size_t bytes) {
+#if defined(MADV_FREE)
+  const uintptr_t page = uintptr_t(sysconf(_SC_PAGESIZE));
+  const uintptr_t from = (reinterpret_cast<uintptr_t>(start) + page - 1) / page * page;
+  const uintptr_t to = (reinterpret_cast<uintptr_t>(start) + bytes) / page * page;
+  if (from < to) madvise(reinterpret_cast<void*>(from), to - from, MADV_FREE);
 #else
   (void)start, (void)bytes;
 #endif
@@ -297,11 +313,13 @@ void release_block(void* start) {
   if (start == nullptr) return;
   const std::lock_guard<std::mutex> lock(blocks_guard);
   auto& blocks = kept_blocks();
-  blocks.push_back(static_cast<char*>(start) - kHeader);
+  char* const block = static_cast<char*>(start) - kHeader;
+  blocks.push_back(block);
   size_t total = 0;
   for (char* kept : blocks) total += size_of(kept);
+  if (total > surely_kept()) offer_back(static_cast<char*>(start), size_of(block) - kHeader);
   // Oldest first: the most recently used block is the likeliest to fit again.
-  while (blocks.size() > kMostKept || (total > most_bytes_kept() && !blocks.empty())) {
+  while (blocks.size() > kMostKept || (total > most_kept() && !blocks.empty())) {
     total -= size_of(blocks.front());
     std::free(blocks.front());
     blocks.erase(blocks.begin());
