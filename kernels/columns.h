@@ -34,14 +34,12 @@ template <class T, class V, int Count> struct Columns {
   }
 };
 
-// The blocks of a row, of nearly equal width, so that a moved last vector overlaps its own block only. Rows shorter than
-// a vector go number by number.
-template <class T> struct ColumnBlocks {
+// The blocks of a row, of nearly equal width up to `Most` vectors, so that a moved last vector overlaps its own block
+// only. Rows shorter than a vector go number by number.
+template <class T, int64_t Most = kBlockVectors> struct ColumnBlocks {
   int64_t dim, vectors, count;
-  // With `narrow`, two or three vectors in a block instead of up to four; one alone would overlap another block.
-  explicit ColumnBlocks(int64_t dim, bool narrow = false) : dim(dim), vectors((dim + kLanes<T> - 1) / kLanes<T>) {
-    count = narrow && vectors > 1 ? vectors / 2 : (vectors + kBlockVectors - 1) / kBlockVectors;
-    if (dim < kLanes<T>) count = dim;
+  explicit ColumnBlocks(int64_t dim) : dim(dim), vectors((dim + kLanes<T> - 1) / kLanes<T>) {
+    count = dim < kLanes<T> ? dim : (vectors + Most - 1) / Most;
   }
 
   template <class Body> QRN_INLINE void visit(int64_t block, Body body) const {
@@ -54,6 +52,12 @@ template <class T> struct ColumnBlocks {
       case 3: return body(Columns<T, Vec<T>, 3>(start, dim));
       case 4: return body(Columns<T, Vec<T>, 4>(start, dim));
     }
+    if constexpr (Most > 4) switch (base + (block < extra)) {
+        case 5: return body(Columns<T, Vec<T>, 5>(start, dim));
+        case 6: return body(Columns<T, Vec<T>, 6>(start, dim));
+        case 7: return body(Columns<T, Vec<T>, 7>(start, dim));
+        case 8: return body(Columns<T, Vec<T>, 8>(start, dim));
+      }
   }
 };
 

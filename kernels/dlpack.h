@@ -32,7 +32,8 @@ typedef struct DLManagedTensor {
 
 namespace qrn {
 
-// One block of memory (see pool.h) for the numbers and, behind them, their description; throws std::bad_alloc.
-DLManagedTensor* make_tensor(int64_t count, bool twice);
+// One block of memory (see pool.h) for the numbers and, behind them, their description; null if there are too many
+// dimensions, throws std::bad_alloc.
+DLManagedTensor* make_tensor(const int64_t* shape, int dimensions, bool twice);
 
 }  // namespace qrn

@@ -131,11 +131,11 @@ QRN_EXPORT const char* qrn_message() { return refusal(); }
 
 QRN_EXPORT void qrn_release(void* block) { release_block(block); }
 
-// A vector of uninitialised numbers in memory that is reused when PyTorch releases it, or null.
-QRN_EXPORT DLManagedTensor* qrn_tensor(int64_t count, int twice) {
+// A tensor of uninitialised numbers in memory that is reused when PyTorch releases it, or null.
+QRN_EXPORT DLManagedTensor* qrn_tensor(const int64_t* shape, int dimensions, int twice) {
   DLManagedTensor* made = nullptr;
   guarded(kDone, nullptr, [&] {
-    made = make_tensor(count, twice != 0);
+    made = make_tensor(shape, dimensions, twice != 0);
     return kDone;
   });
   return made;

@@ -54,26 +54,33 @@ class FlushToZero {
 #endif
 };
 
-// Waiting costs little if it is short, and must not hold a core if it is long.
+constexpr int kRoundsPerYield = 32;
+// To wake a thread takes longer than PyTorch from the end of a forward call to its backward call: some 0.2 ms, then.
+constexpr int kWorkerRounds = 8000, kCallerRounds = 2000;
+
+// Waiting costs little if it is short, and must not hold a core if it is long. Whoever else wants the core gets it: where
+// other libraries' threads spin, the system lets a worker that wakes take the core of the very caller it is to help.
 template <class Ready> bool spin(int rounds, Ready ready) {
   for (int i = 0; i < rounds; ++i) {
     if (ready()) return true;
-    pause();
+    i % kRoundsPerYield == 0 ? std::this_thread::yield() : pause();
   }
   return ready();
 }
 
-constexpr int kSpinRounds = 2000;
-
 class Pool {
  public:
-  // The ticket holds the number of the job (upper half) and its next task (lower half). A worker reads the job, then
-  // takes a task by exchanging the ticket; success proves that the job it read is still the current one. While the job
-  // is rewritten the ticket is closed: its task number is beyond all tasks, and what was read before is void.
+  // The ticket holds the number of the job (upper half) and how many pieces of it were taken from the front and from the
+  // back (16 bits each). A worker reads the job, then takes a piece by exchanging the ticket; success proves that the
+  // job it read is still the current one. While the job is rewritten the ticket is closed: more is taken than there is,
+  // and what was read before is void.
+  //
+  // The caller takes from the front and every other worker from the back, so that two threads get the same tasks in
+  // every call on the same data: it is still in their caches.
   void run(int64_t threads, int64_t tasks, Task task, void* context, const int32_t* stop) {
     if (threads > tasks) threads = tasks;
     std::unique_lock<std::mutex> busy(busy_, std::defer_lock);
-    if (threads > 1 && tasks <= kMostTasks && busy.try_lock()) threads = grow(threads - 1) + 1;
+    if (threads > 1 && busy.try_lock()) threads = grow(threads - 1) + 1;
     if (threads <= 1 || !busy.owns_lock()) {
       const FlushToZero flush;
       for (int64_t i = 0; i < tasks && !stopped(stop); ++i) task(context, i, 0);
@@ -84,6 +91,9 @@ class Pool {
     job_.task.store(task);
     job_.context.store(context);
     job_.tasks.store(tasks);
+    const int64_t size = (tasks + kMostPieces - 1) / kMostPieces, pieces = (tasks + size - 1) / size;
+    job_.size.store(size);
+    job_.pieces.store(pieces);
     job_.threads.store(threads);
     job_.stop.store(stop);
     done_.store(0);
@@ -96,8 +106,8 @@ class Pool {
       const FlushToZero flush;
       work(0);
     }
-    auto finished = [&] { return done_.load() == tasks; };
-    if (!spin(kSpinRounds, finished)) {
+    auto finished = [&] { return done_.load() == pieces; };
+    if (!spin(kCallerRounds, finished)) {
       std::unique_lock<std::mutex> lock(finish_);
       waiting_.store(true);
       finished_.wait(lock, finished);
@@ -106,13 +116,13 @@ class Pool {
   }
 
  private:
-  static constexpr int64_t kMostTasks = int64_t(1) << 30;
-  static constexpr uint64_t kClosed = 0xffffffffu;
+  static constexpr int64_t kMostPieces = 0x7fff;
+  static constexpr uint64_t kHalf = 0xffffu, kClosed = 0xffffffffu;
 
   struct Job {
     std::atomic<Task> task{nullptr};
     std::atomic<void*> context{nullptr};
-    std::atomic<int64_t> tasks{0};
+    std::atomic<int64_t> tasks{0}, size{0}, pieces{0};  // a piece is `size` tasks
     std::atomic<int64_t> threads{0};
     std::atomic<const int32_t*> stop{nullptr};
   };
@@ -137,14 +147,16 @@ class Pool {
       uint64_t ticket = ticket_.load();
       const Task task = job_.task.load();
       void* const context = job_.context.load();
-      const int64_t tasks = job_.tasks.load();
+      const int64_t tasks = job_.tasks.load(), size = job_.size.load(), pieces = job_.pieces.load();
       const int64_t threads = job_.threads.load();
       const int32_t* const stop = job_.stop.load();
-      const int64_t index = int64_t(ticket & kClosed);
-      if (index >= tasks || worker >= threads) return;
-      if (!ticket_.compare_exchange_weak(ticket, ticket + 1)) continue;
-      if (!stopped(stop)) task(context, index, worker);
-      if (done_.fetch_add(1) + 1 == tasks && waiting_.load()) {
+      const int64_t front = int64_t(ticket & kHalf), back = int64_t(ticket >> 16 & kHalf);
+      if (front + back >= pieces || worker >= threads) return;
+      const bool from_back = worker % 2 == 1;
+      if (!ticket_.compare_exchange_weak(ticket, ticket + (from_back ? kHalf + 1 : 1))) continue;
+      const int64_t first = (from_back ? pieces - 1 - back : front) * size, end = std::min(first + size, tasks);
+      for (int64_t index = first; index < end && !stopped(stop); ++index) task(context, index, worker);
+      if (done_.fetch_add(1) + 1 == pieces && waiting_.load()) {
         { const std::lock_guard<std::mutex> lock(finish_); }
         finished_.notify_one();
       }
@@ -156,7 +168,7 @@ class Pool {
     uint64_t seen = 0;
     for (;;) {
       auto called = [&] { return (ticket_.load() >> 32) != seen; };
-      if (!spin(kSpinRounds, called)) {
+      if (!spin(kWorkerRounds, called)) {
         std::unique_lock<std::mutex> lock(sleep_);
         sleepers_.fetch_add(1);
         wake_.wait(lock, called);
@@ -209,12 +221,16 @@ constexpr size_t kHeader = 64, kAlignment = 64, kMostKept = 16;
 constexpr size_t kLargePage = size_t(2) << 20;
 constexpr size_t kLarge = 16 * kLargePage;  // rounding up to large pages must not cost much
 
-// An eighth of the machine's memory: fresh pages for every step would make long stories cost more per sentence.
-size_t most_bytes_kept() {
-  static const size_t most =
-      std::max(size_t(256) << 20, size_t(sysconf(_SC_PHYS_PAGES)) / 8 * size_t(sysconf(_SC_PAGESIZE)));
-  return most;
+// A share of the machine's memory.
+size_t memory_share(size_t parts) {
+  static const size_t memory = size_t(sysconf(_SC_PHYS_PAGES)) * size_t(sysconf(_SC_PAGESIZE));
+  return std::max(size_t(256) << 20, memory / parts);
 }
+
+// Fresh pages for every step would make long stories cost more per sentence. Up to an eighth of the memory is simply
+// kept; from there to a half the system may take it back when anyone needs it.
+size_t surely_kept() { return memory_share(8); }
+size_t most_kept() { return memory_share(2); }
 
 std::vector<char*>& kept_blocks() {
   static auto* const blocks = [] {
@@ -231,6 +247,18 @@ void expect_writes(void* start, size_t bytes) {
   const uintptr_t from = (reinterpret_cast<uintptr_t>(start) + kLargePage - 1) / kLargePage * kLargePage;
   const uintptr_t to = (reinterpret_cast<uintptr_t>(start) + bytes) / kLargePage * kLargePage;
   if (from < to) madvise(reinterpret_cast<void*>(from), to - from, MADV_HUGEPAGE);
+#else
+  (void)start, (void)bytes;
+#endif
+}
+
+// The system may take these pages from here on, until they are written to again.
+void offer_back(void* start, size_t bytes) {
+#if defined(MADV_FREE)
+  const uintptr_t page = uintptr_t(sysconf(_SC_PAGESIZE));
+  const uintptr_t from = (reinterpret_cast<uintptr_t>(start) + page - 1) / page * page;
+  const uintptr_t to = (reinterpret_cast<uintptr_t>(start) + bytes) / page * page;
+  if (from < to) madvise(reinterpret_cast<void*>(from), to - from, MADV_FREE);
 #else
   (void)start, (void)bytes;
 #endif
@@ -261,10 +289,10 @@ void* acquire_block(size_t bytes) {
   {
     const std::lock_guard<std::mutex> lock(blocks_guard);
     auto& blocks = kept_blocks();
-    size_t best = blocks.size();
+    size_t best = blocks.size();  // of the best size the last one released, which is likeliest to be in the cache
     for (size_t i = 0; i < blocks.size(); ++i)
       if (size_of(blocks[i]) >= bytes && size_of(blocks[i]) <= 2 * bytes + (size_t(1) << 20) &&
-          (best == blocks.size() || size_of(blocks[i]) < size_of(blocks[best])))
+          (best == blocks.size() || size_of(blocks[i]) <= size_of(blocks[best])))
         best = i;
     if (best < blocks.size()) {
       char* const block = blocks[best];
@@ -285,11 +313,13 @@ void release_block(void* start) {
   if (start == nullptr) return;
   const std::lock_guard<std::mutex> lock(blocks_guard);
   auto& blocks = kept_blocks();
-  blocks.push_back(static_cast<char*>(start) - kHeader);
+  char* const block = static_cast<char*>(start) - kHeader;
+  blocks.push_back(block);
   size_t total = 0;
   for (char* kept : blocks) total += size_of(kept);
+  if (total > surely_kept()) offer_back(static_cast<char*>(start), size_of(block) - kHeader);
   // Oldest first: the most recently used block is the likeliest to fit again.
-  while (blocks.size() > kMostKept || (total > most_bytes_kept() && !blocks.empty())) {
+  while (blocks.size() > kMostKept || (total > most_kept() && !blocks.empty())) {
     total -= size_of(blocks.front());
     std::free(blocks.front());
     blocks.erase(blocks.begin());

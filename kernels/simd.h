@@ -4,6 +4,10 @@
 #include <cstdint>
 #include <cstring>
 
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
 #if !defined(QRN_VARIANT) || !defined(QRN_VECTOR_BYTES)
 #error "compiled once per instruction set: see CMakeLists.txt"
 #endif
@@ -56,6 +60,24 @@ template <class T> QRN_INLINE void store_half(T* to, HalfVec<T> value) {
   const HalfVec<T> zeros = {};
   std::memcpy(to, &value, sizeof value);
   std::memcpy(to + kLanes<T> / 2, &zeros, sizeof zeros);
+}
+
+// Writes a vector to memory without a place in the cache, at a multiple of its size; finish_stores before others read it.
+template <class T> QRN_INLINE void store_past_cache(T* to, Vec<T> value) {
+#if defined(__AVX512F__)
+  _mm512_stream_si512(reinterpret_cast<__m512i*>(to), reinterpret_cast<__m512i>(value));
+#elif defined(__AVX2__)
+  _mm256_stream_si256(reinterpret_cast<__m256i*>(to), reinterpret_cast<__m256i>(value));
+#elif defined(__SSE2__)
+  _mm_stream_si128(reinterpret_cast<__m128i*>(to), reinterpret_cast<__m128i>(value));
+#else
+  store(to, value);
+#endif
+}
+QRN_INLINE void finish_stores() {
+#if defined(__SSE2__)
+  _mm_sfence();
+#endif
 }
 
 // Subtracting zero keeps every value, so the compiler turns this into a plain broadcast.

@@ -11,6 +11,7 @@ import torch
 
 from query_reduction.bench import peers_torch
 from query_reduction.bench.contenders import CONTENDERS, OURS, Contender
+from query_reduction.bench.crowd import measure_crowd
 from query_reduction.bench.problem import FULL_SIZES, TOLERANCE, Problem, Result, Size, difference, make_problem, solve
 from query_reduction.bench.recurrence import prepare_solver
 from query_reduction.bench.worker import LeftOutError
@@ -76,3 +77,12 @@ def test_a_contender_that_computes_something_else_is_left_out(monkeypatch: pytes
     monkeypatch.setattr(peers_torch, "ours", wrong)
     with pytest.raises(LeftOutError, match="computes something else: off by"):
         prepare_solver(OURS, 1, {"batch": 2, "time": 5, "dim": 4})
+
+
+def test_all_contenders_take_turns_in_one_process() -> None:
+    forward, both = measure_crowd([Size(2, 5, 3)], 0.0)
+    assert (forward.mode, both.mode) == ("forward", "forward+backward")
+    for row in (forward, both):
+        absent = {left.contender for left in row.race.left_out}
+        assert {samples.contender for samples in row.race.samples} | absent == {known.name for known in CONTENDERS}
+        assert "ours" not in absent and len({len(samples.seconds) for samples in row.race.samples}) == 1

@@ -62,7 +62,8 @@ _RACE = Race(
 )
 _PARTS: dict[str, Any] = {
     "recurrence": Recurrence(
-        tuple(RecurrenceRow(size, mode, _RACE) for size in FULL_SIZES for mode in ("forward", "forward+backward"))
+        tuple(RecurrenceRow(size, mode, _RACE) for size in FULL_SIZES for mode in ("forward", "forward+backward")),
+        (RecurrenceRow(FULL_SIZES[0], "forward", _RACE),),
     ),
     "step": Step((StepRow("2r", 32, 50, 1, _RACE), StepRow("2r", 32, 50, 10, _RACE))),
     "scaling": Scaling(
@@ -119,7 +120,9 @@ def test_parallel_and_fused_are_told_apart() -> None:
 
 def test_bars_are_met_and_missed() -> None:
     bars = {bar.what: bar for bar in judge(list(_PARTS.values()))}
-    assert bars["scan (32, 64, 50), forward and backward, threads: 2, against Numba loop"].met
+    assert bars["scan (32, 64, 50), forward+backward, threads: 2, against Numba loop"].met
+    assert not bars["scan (32, 64, 50), forward, threads: 1, against Numba loop"].met
+    assert bars["scan (32, 64, 50), forward, among other thread pools, against Numba loop"].met
     assert not bars["2r step, 10 stacked, threads: 2, against QRN, loop over time"].met
     assert bars["2r, 10 together: 2 threads against 1"].met
     assert not Bar("x", 1.0, 2.0, "s", at_least=False).met
@@ -130,6 +133,7 @@ def test_tables_name_the_fastest_peer_at_every_size() -> None:
     for size in FULL_SIZES:
         assert f"| {size}, forward+backward | 1 | 2 s | Numba loop | 3 s | 1.5 (1.5–1.5) |" in text
         assert f"| {size}, forward+backward | 2 | 1 s | Numba loop (one thread) | 3 s | 3 (3–3) |" in text
+    assert "### The recurrence in one process with the thread pools of all others" in text
     assert "Left out (is not installed): torchlpc at (32, 64, 50), (32, 256, 64)" in text
     assert "matrix form (parallel)" in text and "What is to be reached" in text
     for _, tables in all_tables(_records()):

@@ -25,7 +25,7 @@ from query_reduction.errors import InputError
 from query_reduction.native import library as native
 from query_reduction.native import reader, threads
 from query_reduction.native.interrupt import StopFlag, run
-from query_reduction.native.library import EncoderCall, ReaderCall, ScanCall
+from query_reduction.native.library import EncoderCall, ReaderCall
 from query_reduction.native.shape import Shape
 
 pytestmark = pytest.mark.skipif(not native.available(), reason="the native library is not built")
@@ -60,13 +60,12 @@ def test_numbers_out_of_range_are_refused(field: str, value: int) -> None:
 @settings(max_examples=200, deadline=None)
 @given(numbers=st.lists(st.sampled_from([*BAD_NUMBERS, 0, 1]), min_size=6, max_size=6).filter(lambda n: max(n) > 1))
 def test_scans_out_of_range_are_refused(numbers: list[int]) -> None:
-    call = ScanCall(*numbers)
-    fields = [call.batch, call.time, call.dim, call.threads]
-    if all(0 <= field <= 2**31 for field in fields):
+    batch, time, dim, _, _, threads = numbers
+    if all(0 <= number <= 2**31 for number in (batch, time, dim, threads)):
         return
-    for function in (native.scan_forward, native.scan_backward):
+    for function in (native.library().qrn_scan_forward, native.library().qrn_scan_backward):
         with pytest.raises(ValueError, match="must be"):
-            function(call, torch.float32)
+            native._scan(function, (*numbers, *[0] * 11), False, ())
 
 
 @pytest.mark.parametrize("field", ["restarts", "dim", "threads"])

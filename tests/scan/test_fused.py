@@ -52,6 +52,58 @@ def test_same_bits_on_any_number_of_threads(gate: str, shape: tuple[int, int, in
         assert all(torch.equal(a, b) for a, b in zip(first, results(arguments, reverse), strict=True))
 
 
+FADING = {"soon": 0.5, "late": 0.002, "never": 0.0}
+"""How far gates are open at most: how fast the past fades, and with it what one stretch of time leaves the next."""
+
+
+@pytest.mark.usefixtures("any_threads")
+@pytest.mark.parametrize("gate", ["scalar", "vector"])
+@pytest.mark.parametrize("fading", FADING)
+@pytest.mark.parametrize("reverse", [False, True])
+def test_long_stories_cut_into_stretches_keep_their_bits(gate: str, fading: str, reverse: bool) -> None:
+    """Also where lengths end inside a stretch, nothing counts at all, or something is not a number."""
+    generator = torch.Generator().manual_seed(11)
+    dim, time = 150, 1700
+    z = FADING[fading] * torch.rand(3, time, 1 if gate == "scalar" else dim, generator=generator)
+    v, initial = torch.randn(3, time, dim, generator=generator), torch.randn(3, dim, generator=generator)
+    v[2, 5, 7] = v[2, time - 300, 8] = torch.nan
+    arguments = [z.requires_grad_(), v.requires_grad_(), torch.tensor([time, 300, time]), initial.requires_grad_()]
+    for count in (3, 1):
+        given = [argument[:count].detach().requires_grad_(argument.requires_grad) for argument in arguments]
+        threads.use_threads(1)
+        first = results(given, reverse)
+        for workers in (2, 5):
+            threads.use_threads(workers)
+            again = results(given, reverse)
+            assert all(torch.equal(a.nan_to_num(), b.nan_to_num()) for a, b in zip(first, again, strict=True))
+            assert all(torch.equal(a.isnan(), b.isnan()) for a, b in zip(first, again, strict=True))
+
+
+@pytest.mark.usefixtures("any_threads")
+@pytest.mark.parametrize("name", ["avx512", "avx2", "baseline"])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
+def test_results_that_no_cache_holds(name: str, dtype: torch.dtype) -> None:
+    """They are written past it, if rows are whole vectors; the last ones of a row 4 numbers longer are not."""
+    used = native.variant()
+    if not native.choose_variant(name):
+        pytest.skip("not on this processor")
+    try:
+        for dim in (64, 68):
+            generator = torch.Generator().manual_seed(dim)
+            z = torch.rand(1, 60_000, dim, generator=generator, dtype=dtype, requires_grad=True)
+            v = torch.randn(1, 60_000, dim, generator=generator, dtype=dtype, requires_grad=True)
+            h, dz, dv = results([z, v], False)
+            state, places = torch.zeros(dim, dtype=dtype), slice(31_000, 31_050)
+            for t in range(30_900, 31_050):  # what was before has faded
+                state = (1 - z[0, t]) * state + v[0, t]
+            torch.testing.assert_close(h[0, 31_049], state, rtol=1e-4, atol=1e-4)
+            after = dv[0, 31_001:31_051] * (1 - z[0, 31_001:31_051])
+            torch.testing.assert_close(dv[0, places], 2 * h[0, places] + after, rtol=1e-4, atol=1e-4)
+            torch.testing.assert_close(dz[0, places], -h[0, 30_999:31_049] * dv[0, places], rtol=1e-4, atol=1e-4)
+    finally:
+        native.choose_variant(used)
+
+
 @pytest.mark.parametrize("gate", [1, 5])
 @pytest.mark.parametrize("reverse", [False, True])
 def test_operator_is_well_formed(gate: int, reverse: bool) -> None:
@@ -176,9 +228,9 @@ def test_large_results_outlive_each_other(gate: int) -> None:
     assert total.isfinite()
 
 
-@pytest.mark.parametrize("shape", [(1, 130, 64), (3, 65, 17), (2, 70, 33), (15, 9, 50), (16, 9, 50)])
+@pytest.mark.parametrize("shape", [(1, 130, 64), (3, 65, 17), (2, 70, 33), (15, 9, 50), (2, 9, 130)])
 @pytest.mark.parametrize("gate", ["scalar", "vector"])
-def test_few_examples_in_narrow_blocks(shape: tuple[int, int, int], gate: str) -> None:
+def test_rows_of_any_width(shape: tuple[int, int, int], gate: str) -> None:
     for dtype in (torch.float32, torch.float64):
         arguments = inputs(*shape, 1 if gate == "scalar" else shape[2], dtype)
         for given in (arguments, [arguments[0], arguments[1]]):

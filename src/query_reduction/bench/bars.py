@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from query_reduction.bench.recurrence import BOTH
 from query_reduction.bench.results import Build, Limits, LongStories, Recurrence, Scaling, Step, ratios
 from query_reduction.bench.tables import Table
 
 __all__ = ["Bar", "bars_table", "judge"]
 
 _SCAN_BARS = {"Numba": 2.5, "JAX": 5.0}
-"""Contenders by the start of their names: at least this many times our time, forward and backward."""
+"""Contenders by the start of their names: at least this many times our time."""
 _STACKED_BARS = {"GRU reader": 10.0, "LSTM reader": 10.0, "QRN, loop": 15.0, "QRN, matrix": 10.0}
 _PRODUCT_BARS = {"2r": 55.0, "6r200": 85.0}
 
@@ -68,16 +67,20 @@ def bars_table(bars: Sequence[Bar], *, quick: bool) -> Table:
 
 
 def _recurrence(part: Recurrence) -> Iterator[Bar]:
-    for row in part.rows if part.rows else ():
-        threads = max(row.race.thread_counts, default=1)
-        own = row.race.own(threads)
-        if row.mode != BOTH or own is None:
-            continue
-        for start, bar in _SCAN_BARS.items():
-            peer = next((peer for peer in row.race.peers(threads) if peer.contender.startswith(start)), None)
-            if peer is not None:
-                what = f"scan {row.size}, forward and backward, threads: {threads}, against {peer.contender}"
-                yield Bar(what, bar, ratios(peer, own).median, "×")
+    for row in part.rows:
+        for threads in row.race.thread_counts:
+            own, peers = row.race.own(threads), row.race.peers(threads)
+            for start, bar in _SCAN_BARS.items():
+                peer = next((peer for peer in peers if peer.contender.startswith(start)), None)
+                if own is not None and peer is not None:
+                    what = f"scan {row.size}, {row.mode}, threads: {threads}, against {peer.contender}"
+                    yield Bar(what, bar, ratios(peer, own).median, "×")
+    for row in part.crowded:
+        for threads in row.race.thread_counts:
+            own, peers = row.race.own(threads), row.race.peers(threads)
+            if own is not None and peers:
+                what = f"scan {row.size}, {row.mode}, among other thread pools, against {peers[0].contender}"
+                yield Bar(what, 1.0, ratios(peers[0], own).median, "×")
 
 
 def _step(part: Step) -> Iterator[Bar]:

@@ -25,7 +25,7 @@ MODES = {FORWARD: "forward", BOTH: "both"}
 def measure_recurrence(
     sizes: Sequence[Size], effort: Effort, progress: Callable[[float], None], *, compiled: bool = True
 ) -> Recurrence:
-    """Forward, and forward with backward, at every size."""
+    """Forward, and forward with backward, at every size, each contender in its own process; nobody is crowded yet."""
     names = [known.name for known in CONTENDERS if compiled or not known.name.startswith("torch.compile")]
     entrants = [Entrant(name, threads) for name in names for threads in thread_counts()]
     rows = []
@@ -38,7 +38,7 @@ def measure_recurrence(
     notes = [] if compiled else ["torch.compile is left out of a quick run: compiling takes longer than all the rest"]
     if not native.available():
         notes.append("ours runs without its native library here")
-    return Recurrence(tuple(rows), tuple(notes))
+    return Recurrence(tuple(rows), (), tuple(notes))
 
 
 def prepare_solver(name: str, threads: int, request: dict[str, Any]) -> Calls:

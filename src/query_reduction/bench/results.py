@@ -130,6 +130,8 @@ class Recurrence:
     """The recurrence alone."""
 
     rows: tuple[RecurrenceRow, ...]
+    crowded: tuple[RecurrenceRow, ...]
+    """All contenders in one process, one call of each in turn."""
     notes: tuple[str, ...] = ()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
@@ -23,11 +24,13 @@ _ROUNDS_OF_PROCESSES = 3
 
 
 def _recurrence(quick: bool, progress: Progress) -> Part:
+    from query_reduction.bench.crowd import measure_crowd
     from query_reduction.bench.problem import FULL_SIZES
     from query_reduction.bench.recurrence import measure_recurrence
 
     sizes = FULL_SIZES[::2] if quick else FULL_SIZES
-    return measure_recurrence(sizes, QUICK if quick else FULL, progress, compiled=not quick)
+    alone = measure_recurrence(sizes, QUICK if quick else FULL, progress, compiled=not quick)
+    return replace(alone, crowded=measure_crowd(sizes, 0.2 if quick else 1.5))
 
 
 def _step(quick: bool, progress: Progress) -> Part:

@@ -159,12 +159,21 @@ def _recurrence(part: Recurrence) -> list[Table]:
             notes,
         )
     ]
+    if part.crowded:
+        tables.append(_crowded(part.crowded))
     for mode in MODES:
         rows: list[RecurrenceRow] = [row for row in part.rows if row.mode == mode]
         for threads in _thread_counts([row.race for row in rows]):
             title = f"All contenders, {mode}, threads: {threads}; time, times ours"
             tables.append(_every_contender(title, [str(row.size) for row in rows], [row.race for row in rows], threads))
     return tables
+
+
+def _crowded(rows: Sequence[RecurrenceRow]) -> Table:
+    cells = [cells for row in rows for cells in _against_fastest(row.race, (f"{row.size}, {row.mode}",))]
+    title = "The recurrence in one process with the thread pools of all others, one call of each in turn"
+    notes = _left_out([(f"{row.size}, {row.mode}", row.race) for row in rows])
+    return Table(title, ("size, what", *_PEER_COLUMNS), tuple(cells), notes)
 
 
 def _step_name(row: StepRow) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from query_reduction.native import library as native
-from query_reduction.native.library import EncoderCall, ReaderCall, ScanCall, Stacked
+from query_reduction.native.library import EncoderCall, ReaderCall, Stacked
 from query_reduction.native.shape import Shape
 from query_reduction.native.threads import native_threads
 
@@ -102,20 +102,10 @@ def scan(z: _Floats, v: _Floats, lengths: _Ints, *, reverse: bool) -> _Floats:
     h = np.empty_like(v)
     if not h.size:
         return h
-    call = ScanCall(
-        batch=batch,
-        time=time,
-        dim=dimension,
-        vector=z.shape[2] == dimension,
-        reverse=reverse,
-        threads=native_threads(),
-        lengths=_address(lengths),
-        z=_address(z),
-        v=_address(v),
-        out=_address(h),
-    )
-    call.owners = (z, v, lengths, h)
-    native.scan_forward(call, v.dtype)
+    native.scan_forward(
+        v.shape, z.shape[2] == dimension, reverse, native_threads(), _address(lengths), _address(z), _address(v), 0,
+        _address(h), v.itemsize == 8, (z, v, lengths, h),
+    )  # fmt: skip
     return h
 
 

@@ -10,9 +10,10 @@ import ctypes
 import functools
 import logging
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from ctypes import POINTER, Structure, byref, c_char_p, c_double, c_int, c_int64, c_void_p, sizeof
 from pathlib import Path
+from struct import Struct
 from typing import TYPE_CHECKING, Any
 
 import query_reduction
@@ -29,7 +30,6 @@ if TYPE_CHECKING:  # models are used without PyTorch
 __all__ = [
     "EncoderCall",
     "ReaderCall",
-    "ScanCall",
     "Stacked",
     "StepCall",
     "UpdateCall",
@@ -133,13 +133,8 @@ class UpdateCall(_Call):
     )
 
 
-class ScanCall(_Call):
-    """``ScanCall`` of ``kernels/reader.h``."""
-
-    _fields_ = (
-        *_fields("batch time dim vector reverse threads", c_int64),
-        *_fields("stop lengths z v initial h dh out dz dv dinitial", c_void_p),
-    )
+_SCAN_CALL = Struct("17q")
+"""``ScanCall`` of ``kernels/reader.h`` as bytes: filling a ``Structure`` would take six times as long."""
 
 
 _SIGNATURES: dict[str, tuple[type | None, tuple[type, ...]]] = {
@@ -148,14 +143,14 @@ _SIGNATURES: dict[str, tuple[type | None, tuple[type, ...]]] = {
     "qrn_layout": (c_int64, (c_int,)),
     "qrn_message": (c_char_p, ()),
     "qrn_release": (None, (c_void_p,)),
-    "qrn_tensor": (c_void_p, (c_int64, c_int)),
+    "qrn_tensor": (c_void_p, (c_char_p, c_int, c_int)),
     "qrn_read_forward": (c_int, (POINTER(ReaderCall), c_int, c_int, POINTER(c_void_p))),
     "qrn_read_backward": (c_int, (POINTER(ReaderCall), POINTER(ReaderCall), c_int, c_void_p)),
     "qrn_encode": (c_int, (POINTER(EncoderCall), c_int, c_int, c_void_p, c_int64, c_int64, c_int64, c_int64)),
     "qrn_step": (c_int, (POINTER(StepCall), c_int)),
     "qrn_update": (c_int, (POINTER(UpdateCall), c_int)),
-    "qrn_scan_forward": (c_int, (POINTER(ScanCall), c_int)),
-    "qrn_scan_backward": (c_int, (POINTER(ScanCall), c_int)),
+    "qrn_scan_forward": (c_int, (c_char_p, c_int)),
+    "qrn_scan_backward": (c_int, (c_char_p, c_int)),
 }
 
 _MESSAGES = {
@@ -209,7 +204,9 @@ def _agrees(loaded: ctypes.CDLL) -> bool:
         return False
     layout = (
         _INTERFACE,
-        *(sizeof(kind) for kind in (Stacked, ReaderCall, EncoderCall, ScanCall, StepCall, UpdateCall)),
+        *(sizeof(kind) for kind in (Stacked, ReaderCall, EncoderCall)),
+        _SCAN_CALL.size,
+        *(sizeof(kind) for kind in (StepCall, UpdateCall)),
     )
     return layout == tuple(loaded.qrn_layout(which) for which in range(len(layout)))
 
@@ -229,7 +226,7 @@ def library() -> ctypes.CDLL:
 
 def supports(tensor: Tensor) -> bool:
     """Whether the library can work on tensors like this one: float or double, on the CPU."""
-    return tensor.device.type == "cpu" and tensor.is_floating_point() and tensor.element_size() in (4, 8)
+    return tensor.is_cpu and tensor.is_floating_point() and tensor.element_size() >= 4
 
 
 def variant() -> str:
@@ -318,17 +315,37 @@ def update(call: UpdateCall, dtype: Number) -> None:
     _check(library().qrn_update(byref(call), dtype.itemsize == 8))
 
 
-def _scanning(call: ScanCall) -> float:
-    return float(8 * call.batch * call.time * call.dim)
+def scan_forward(
+    shape: Sequence[int], vector: bool, reverse: bool, threads: int, lengths: int, z: int, v: int, initial: int,
+    out: int, double: bool, owners: tuple[object, ...],
+) -> None:  # fmt: skip
+    """Fill ``out`` with the states. Arrays are given by their addresses (0: none), and by their owners."""
+    batch, time, dim = shape
+    numbers = (batch, time, dim, vector, reverse, threads, 0, lengths, z, v, initial, 0, 0, out, 0, 0, 0)
+    _scan(library().qrn_scan_forward, numbers, double, owners)
 
 
-def scan_forward(call: ScanCall, dtype: Number) -> None:
-    """Fill ``call.out`` with the states."""
-    function, double = library().qrn_scan_forward, dtype.itemsize == 8
-    _run(call, _scanning(call), lambda: function(byref(call), double))
+def scan_backward(
+    shape: Sequence[int], vector: bool, reverse: bool, threads: int, lengths: int, z: int, initial: int, h: int,
+    dh: int, dz: int, dv: int, dinitial: int, double: bool, owners: tuple[object, ...],
+) -> None:  # fmt: skip
+    """Fill ``dz``, ``dv`` and ``dinitial``."""
+    batch, time, dim = shape
+    numbers = (batch, time, dim, vector, reverse, threads, 0, lengths, z, 0, initial, h, dh, 0, dz, dv, dinitial)
+    _scan(library().qrn_scan_backward, numbers, double, owners)
 
 
-def scan_backward(call: ScanCall, dtype: Number) -> None:
-    """Fill ``call.dz``, ``dv`` and ``dinitial``."""
-    function, double = library().qrn_scan_backward, dtype.itemsize == 8
-    _run(call, _scanning(call), lambda: function(byref(call), double))
+def _scan(function: Callable[..., int], numbers: Sequence[int], double: bool, owners: tuple[object, ...]) -> None:
+    if 8 * numbers[0] * numbers[1] * numbers[2] < _LONG_CALL:
+        status = function(_SCAN_CALL.pack(*numbers), double)
+        if status != 0:
+            _check(status)
+        return
+    stop = StopFlag()
+    call = _SCAN_CALL.pack(*numbers[:6], stop.address, *numbers[7:])
+
+    # An interrupted job may be left behind: it keeps what it works on.
+    def job(_owners: tuple[object, ...] = owners) -> None:
+        _check(function(call, double))
+
+    run(job, stop)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import math
+import struct
 from collections.abc import Sequence
 
 import torch
@@ -16,7 +17,7 @@ from torch.utils.dlpack import from_dlpack
 
 from query_reduction.native import library as native
 
-__all__ = ["empty"]
+__all__ = ["empty", "empty_like"]
 
 _LARGE = 1 << 18
 """The size from which it is worth the few microseconds."""
@@ -27,10 +28,15 @@ _capsule.restype, _capsule.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes
 
 def empty(shape: Sequence[int], dtype: torch.dtype) -> Tensor:
     """An uninitialised tensor of float or double on the CPU."""
-    count = math.prod(shape)
-    if count < _LARGE:
+    if math.prod(shape) < _LARGE:
         return torch.empty(shape, dtype=dtype)
-    address = native.library().qrn_tensor(count, dtype == torch.float64)
+    packed = struct.pack(f"{len(shape)}q", *shape)
+    address = native.library().qrn_tensor(packed, len(shape), dtype is torch.float64)
     if address is None:
-        raise MemoryError(f"not enough memory for {count} numbers")
-    return from_dlpack(_capsule(address, b"dltensor", None)).view(shape)
+        raise MemoryError(f"not enough memory for {tuple(shape)} numbers")
+    return from_dlpack(_capsule(address, b"dltensor", None))
+
+
+def empty_like(tensor: Tensor) -> Tensor:
+    """The same for the shape and type of a contiguous tensor; a small one in two thirds of the time."""
+    return torch.empty_like(tensor) if tensor.numel() < _LARGE else empty(tensor.shape, tensor.dtype)

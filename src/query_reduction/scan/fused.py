@@ -12,8 +12,7 @@ import torch
 from torch import Tensor
 
 from query_reduction.native import library as native
-from query_reduction.native.library import ScanCall
-from query_reduction.native.memory import empty
+from query_reduction.native.memory import empty_like
 from query_reduction.native.recording import recorded
 from query_reduction.native.threads import native_threads
 from query_reduction.scan.checks import check_inputs
@@ -42,42 +41,39 @@ def scan_fused(
         apply = torch.ops.query_reduction.scan if torch.compiler.is_compiling() else _MappedScan.apply
         h: Tensor = apply(z, v, lengths, initial, reverse)  # type: ignore[no-untyped-call]
         return h
-    if not recorded(z, v, *(() if initial is None else (initial,))):
-        return _forward(z, v, lengths, initial, reverse)
-    # Function.apply first binds its arguments by name, which for short stories takes longer than the scan; only
-    # torch.func needs that.
-    h = super(torch.autograd.Function, _Scan).apply(z, v, lengths, initial, reverse)  # type: ignore[no-untyped-call]
-    return h
+    if recorded(z, v) if initial is None else recorded(z, v, initial):
+        h = _apply(z, v, lengths, initial, reverse)  # type: ignore[no-untyped-call]
+        return h
+    return _forward(z, v, lengths, initial, reverse)
 
 
-def _check_kind(*tensors: Tensor | None) -> None:
+def _check_kind(z: Tensor, *others: Tensor | None) -> None:
     """What the native code can work on; shapes are checked elsewhere."""
-    for tensor in tensors:
-        if tensor is not None and tensor.device.type != "cpu":
+    for tensor in (z, *others):
+        if tensor is not None and not tensor.is_cpu:
             raise ValueError(f"the fused scan works on the CPU, one tensor is on {tensor.device}: use 'associative'")
-    if tensors[0] is not None and tensors[0].dtype not in (torch.float32, torch.float64):
-        raise ValueError(f"the fused scan works in float32 and float64, not {tensors[0].dtype}")
+    if z.dtype is not torch.float32 and z.dtype is not torch.float64:
+        raise ValueError(f"the fused scan works in float32 and float64, not {z.dtype}")
+
+
+def _contiguous(tensor: Tensor | None) -> tuple[Tensor | None, int]:
+    """The tensor or a copy with its numbers in a row, and their address; 0 if there is none."""
+    if tensor is None:
+        return None, 0
+    tensor = tensor.contiguous()
+    return tensor, tensor.data_ptr()
 
 
 def _forward(z: Tensor, v: Tensor, lengths: Tensor | None, initial: Tensor | None, reverse: bool) -> Tensor:
     z, v = z.contiguous(), v.contiguous()
-    lengths = None if lengths is None else lengths.contiguous()
-    initial = None if initial is None else initial.contiguous()
-    h = empty(v.shape, v.dtype)
-    call = ScanCall(
-        *v.shape,
-        z.shape[2] == v.shape[2],
-        reverse,
-        native_threads(),
-        None,
-        None if lengths is None else lengths.data_ptr(),
-        z.data_ptr(),
-        v.data_ptr(),
-        None if initial is None else initial.data_ptr(),
-    )
-    call.out = h.data_ptr()
-    call.owners = (z, v, lengths, initial, h)
-    native.scan_forward(call, v.dtype)
+    lengths, lengths_at = _contiguous(lengths)
+    initial, initial_at = _contiguous(initial)
+    shape = v.shape
+    h = empty_like(v)
+    native.scan_forward(
+        shape, z.shape[2] == shape[2], reverse, native_threads(), lengths_at, z.data_ptr(), v.data_ptr(), initial_at,
+        h.data_ptr(), v.dtype is torch.float64, (z, v, lengths, initial, h),
+    )  # fmt: skip
     return h
 
 
@@ -85,30 +81,17 @@ def _backward(
     gradient: Tensor, z: Tensor, h: Tensor, lengths: Tensor | None, initial: Tensor | None, reverse: bool
 ) -> tuple[Tensor, Tensor, Tensor | None]:
     gradient, z, h = gradient.contiguous(), z.contiguous(), h.contiguous()
-    lengths = None if lengths is None else lengths.contiguous()
-    initial = None if initial is None else initial.contiguous()
-    dz = empty(z.shape, z.dtype) if h.numel() > 0 else torch.zeros_like(z)
-    dv = empty(h.shape, h.dtype)
-    dinitial = None if initial is None else torch.empty_like(initial)
-    call = ScanCall(
-        *h.shape,
-        z.shape[2] == h.shape[2],
-        reverse,
-        native_threads(),
-        None,
-        None if lengths is None else lengths.data_ptr(),
-        z.data_ptr(),
-        None,
-        None if initial is None else initial.data_ptr(),
-        h.data_ptr(),
-        gradient.data_ptr(),
-        None,
-        dz.data_ptr(),
-        dv.data_ptr(),
-        None if dinitial is None else dinitial.data_ptr(),
-    )
-    call.owners = (gradient, z, h, lengths, initial, dz, dv, dinitial)
-    native.scan_backward(call, h.dtype)
+    lengths, lengths_at = _contiguous(lengths)
+    initial, initial_at = _contiguous(initial)
+    shape = h.shape
+    dz = empty_like(z) if h.numel() > 0 else torch.zeros_like(z)
+    dv = empty_like(h)
+    dinitial, dinitial_at = _contiguous(None if initial is None else torch.empty_like(initial))
+    native.scan_backward(
+        shape, z.shape[2] == shape[2], reverse, native_threads(), lengths_at, z.data_ptr(), initial_at, h.data_ptr(),
+        gradient.data_ptr(), dz.data_ptr(), dv.data_ptr(), dinitial_at, h.dtype is torch.float64,
+        (gradient, z, h, lengths, initial, dz, dv, dinitial),
+    )  # fmt: skip
     return dz, dv, dinitial
 
 
@@ -131,6 +114,11 @@ class _Scan(torch.autograd.Function):
         z, h, lengths, initial = ctx.saved_tensors
         dz, dv, dinitial = _backward(gradient, z, h, lengths, initial, ctx.reverse)
         return dz, dv, None, dinitial, None
+
+
+_apply = super(torch.autograd.Function, _Scan).apply
+"""``Function.apply`` would first bind its arguments by name, which for short stories takes longer than the scan; only
+torch.func needs that."""
 
 
 def _forward_checked(z: Tensor, v: Tensor, lengths: Tensor, initial: Tensor, reverse: bool) -> Tensor:
