@@ -12,6 +12,7 @@
 #include <vector>
 
 #include <pthread.h>
+#include <sched.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -54,18 +55,24 @@ class FlushToZero {
 #endif
 };
 
-constexpr int kRoundsPerYield = 32;
 // To wake a thread takes longer than PyTorch from the end of a forward call to its backward call: some 0.2 ms, then.
 constexpr int kWorkerRounds = 8000, kCallerRounds = 2000;
 
-// Waiting costs little if it is short, and must not hold a core if it is long. Whoever else wants the core gets it: where
-// other libraries' threads spin, the system lets a worker that wakes take the core of the very caller it is to help.
+// Waiting costs little if it is short, and must not hold a core if it is long.
 template <class Ready> bool spin(int rounds, Ready ready) {
   for (int i = 0; i < rounds; ++i) {
     if (ready()) return true;
-    i % kRoundsPerYield == 0 ? std::this_thread::yield() : pause();
+    pause();
   }
   return ready();
+}
+
+int current_core() {
+#if defined(__linux__)
+  return sched_getcpu();
+#else
+  return -1;
+#endif
 }
 
 class Pool {
@@ -96,6 +103,7 @@ class Pool {
     job_.pieces.store(pieces);
     job_.threads.store(threads);
     job_.stop.store(stop);
+    job_.core.store(current_core());
     done_.store(0);
     ticket_.store((number + 1) << 32);
     if (sleepers_.load() > 0) {
@@ -125,6 +133,7 @@ class Pool {
     std::atomic<int64_t> tasks{0}, size{0}, pieces{0};  // a piece is `size` tasks
     std::atomic<int64_t> threads{0};
     std::atomic<const int32_t*> stop{nullptr};
+    std::atomic<int> core{-1};  // the caller's
   };
 
   // This many workers, or as many as the system allows.
@@ -168,7 +177,11 @@ class Pool {
     uint64_t seen = 0;
     for (;;) {
       auto called = [&] { return (ticket_.load() >> 32) != seen; };
-      if (!spin(kWorkerRounds, called)) {
+      // Where other libraries' threads spin, the system lets a worker that wakes take the core of the very caller it is
+      // to help. That one must not wait for the worker to wait.
+      const int core = current_core();
+      const bool in_the_way = core >= 0 && core == job_.core.load();
+      if (in_the_way ? !called() : !spin(kWorkerRounds, called)) {
         std::unique_lock<std::mutex> lock(sleep_);
         sleepers_.fetch_add(1);
         wake_.wait(lock, called);
