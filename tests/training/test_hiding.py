@@ -110,7 +110,14 @@ def test_words_that_no_story_has_start_without_meaning() -> None:
 
 
 def test_a_model_of_the_recipe_long_reads_every_sentence() -> None:
-    settings: dict[str, Any] = {"hidden": 1, "copies": 1, "max_epochs": 2, "plain_epochs": 1, "stretch_epochs": 0}
+    settings: dict[str, Any] = {
+        "hidden": 1,
+        "copies": 1,
+        "max_epochs": 2,
+        "hidden_after": 0,
+        "plain_epochs": 1,
+        "stretch_epochs": 0,
+    }
     model = train(STORIES, network="2r8", recipe="long", restarts=1, haystack=BOOK, progress=False, **settings)
     answer = model.answer(["Mary went to the garden.", *["Xyzzy plugh qux."] * 60], "Where is Mary?")  # type: ignore[union-attr]
     assert not answer.left_out and not answer.skipped
