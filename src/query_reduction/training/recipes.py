@@ -168,14 +168,14 @@ def _long(questions: int, kind: str) -> dict[str, Any]:
     return _best(questions, kind) | {
         "hidden": 20,
         # Late enough for every task to be learned before: gates that are to be shut do not learn what to open for.
-        "hidden_after": 14,
-        "hidden_growth": 2,
+        "hidden_after": 12,
+        "hidden_growth": 1,
         "decoys": 0.3,
         "hard": 0.5,
         "shut": 3.0,
-        "halve_every": 2,
-        "halve_after": 18,
-        "max_epochs": 24,
+        "halve_every": 1,
+        "halve_after": 15,
+        "max_epochs": 19,
         # What is learned last, and with small steps, is to shut gates, of which a hundred development questions tell
         # nothing: train to the end, and keep the last weights.
         "patience": 0,
@@ -219,7 +219,7 @@ FAMILIES: dict[str, Family] = {
                 "init": "following",
                 "forget_bias": 2.5,
                 "gate_stretch": 1.2,
-                "plain_epochs": 16,
+                "plain_epochs": 12,
                 "stretch_epochs": 2,
                 "position_length": "sentence",
             },
