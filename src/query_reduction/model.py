@@ -16,7 +16,7 @@ from query_reduction.data.stories import Question, Story
 from query_reduction.errors import InputError
 from query_reduction.explain.trace import Trace, trace_answer, trace_story
 from query_reduction.inference.network import Network
-from query_reduction.inference.variants import QRNConfig
+from query_reduction.inference.reader import QueryReduction
 from query_reduction.networks.registry import name_of
 from query_reduction.ready import find_model
 from query_reduction.tasks.predictions import Prediction, in_chunks, predict_answers, predict_responses
@@ -27,7 +27,8 @@ from query_reduction.tasks.stories import Answer, StoryTask
 from query_reduction.training.checkpoint import MODEL_FILE, SavedModel, load_model, save_model
 
 if TYPE_CHECKING:
-    from query_reduction.networks.streaming import Floats, Streaming
+    from query_reduction.inference.network import Floats
+    from query_reduction.inference.streaming import Streaming
     from query_reduction.tasks.dialogs import DialogTask
 
 __all__ = ["DialogModel", "Model", "StoryModel", "load", "model_of"]
@@ -129,22 +130,18 @@ class StoryModel(Model):
         if not question.strip():
             raise InputError("question: it is empty")
         task = self.task
-        if task.options.memory or not isinstance(self.saved.config, QRNConfig):
+        if task.options.memory or not isinstance(self.network, QueryReduction):
             return answer_recent(self.answer, task, lines, question, progress)
         return answer_streaming(*self.streaming, task, lines, question, progress)
 
     @cached_property
     def streaming(self) -> tuple[Streaming, Floats]:
         """Its Query-Reduction Network, reading block by block, and the weights that turn a state into answers."""
-        from query_reduction.networks.streaming import Streaming
+        from query_reduction.inference.streaming import Streaming
 
-        config = self.saved.config
-        if not isinstance(config, QRNConfig):
+        if not isinstance(self.network, QueryReduction):
             raise InputError(f"{self.network_name} cannot read block by block: a Query-Reduction Network is needed")
-        weights = {name: weight[0] for name, weight in self.saved.weights.items()}
-        longest = self.task.vocabulary.longest_sentence if config.position_length == "task" else 0
-        answer_weight = weights.pop("answer_weight")
-        return Streaming(config, weights, longest), answer_weight
+        return Streaming(self.network), self.network.weights["answer_weight"]
 
     def predict_together(self, stories: Sequence[Story]) -> list[Prediction]:
         """See ``Model``."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import tracemalloc
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,8 +14,8 @@ import pytest
 import query_reduction as qr
 from query_reduction.cli import main
 from query_reduction.errors import InputError
+from query_reduction.inference import streaming
 from query_reduction.model import StoryModel, model_of
-from query_reduction.networks import streaming
 
 STORY = ["Mary went to the garden. John went to the office.", "", "Mary moved to the kitchen."]
 QUESTION = "Where is Mary?"
@@ -114,6 +115,19 @@ def test_nothing_to_read_or_to_answer(model: StoryModel, lines: list[str], quest
     for asked in (model, reading_all(model)):
         with pytest.raises(InputError, match=message):
             asked.answer_from(lines, question)
+
+
+def test_the_answer_comes_after_the_progress_bar(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    @contextmanager
+    def shown(story: str | None) -> Iterator[Iterator[str]]:
+        yield iter(STORY)
+        print("the bar is gone")
+
+    monkeypatch.setattr("query_reduction.cli.ask.lines_from", shown)
+    assert main(["ask", "task1", "--stream", "--story", "book.txt", "--question", QUESTION]) == 0
+    assert capsys.readouterr().out.startswith("the bar is gone\nkitchen")
 
 
 def test_the_command_streams_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,27 +6,22 @@ import random
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import pytest
-import torch
-from small_networks import in_use, qrn, variant
+from small_networks import qrn, variant
 
 from query_reduction import worlds
-from query_reduction.data.encoding import encode_stories
-from query_reduction.data.stories import Question, Story
 from query_reduction.data.vocabulary import UNKNOWN_WORD, Vocabulary
 from query_reduction.errors import InputError
 from query_reduction.learning import setup_for, train
-from query_reduction.networks.qrn import QueryReductionNetwork
 from query_reduction.tasks.protocol import Parts
 from query_reduction.tasks.stories import StoryParts
-from query_reduction.training.hard import hard_sentences
+from query_reduction.training import hiding as module
 from query_reduction.training.hiding import Hiding
 from query_reduction.training.recipes import Recipe
 from query_reduction.training.run import Run
 
 STORIES = worlds.generate(1, 60)
-BOOK = [f"And the {number % 7}th day was day {number}, said Mary." for number in range(100)]
+BOOK = [f"And the {number % 7}th day was day {number}, said Mary." for number in range(4000)]
 RECIPE = Recipe(hidden=1, split="story")
 WORDS = Vocabulary.from_stories(STORIES).with_words_of(BOOK, 3)
 NETWORK = qrn(replace(variant("2r", gate_stretch=1.2), dimension=8), WORDS, range(1), 3)
@@ -73,50 +68,31 @@ def test_development_stories_are_hidden_in_lines_that_training_does_not_have() -
     assert found == hiding().development(STORIES)
     for story, hidden in zip(STORIES, found, strict=True):
         added = set(hidden.sentences) - set(story.sentences)
-        assert len(hidden.sentences) == len(story.sentences) + 8
+        assert len(hidden.sentences) == len(story.sentences) + 40
         assert not added & seen
 
 
-def opened_by(network: QueryReductionNetwork, text: str) -> float:
-    """How far a sentence alone opens the gates of the first layer, for the question that has most to do with it."""
-    asked = list({question.text for story in STORIES for question in story.questions})
-    encoded = encode_stories([Story((text,), (Question(one, "", 1),)) for one in asked], WORDS, 0)
-    trace = in_use(network, WORDS).trace(encoded.batch(np.arange(len(asked))))
-    return float(trace.layers[0].gates["update"].max())
-
-
-def test_hard_sentences_are_those_that_open_gates() -> None:
-    network = qrn(replace(variant("1", gate_stretch=1.5, forget_bias=1.0), dimension=8), WORDS, range(1), 3)
-    found = hard_sentences(network, WORDS, STORIES, BOOK, random.Random(0))
-    assert set(found) <= set(BOOK)
-    assert 0 < len(found) < len(BOOK)
-    assert all(opened_by(network, text) > 0 for text in found)
-    with torch.no_grad():
-        network.update_bias.sub_(100)
-    assert not hard_sentences(network, WORDS, STORIES, BOOK, random.Random(0))
-
-
-def test_hard_sentences_are_drawn_more_often() -> None:
-    network = qrn(replace(variant("1", gate_stretch=1.5, forget_bias=1.0), dimension=8), WORDS, range(1), 3)
+def test_hard_sentences_are_drawn_more_often(monkeypatch: pytest.MonkeyPatch) -> None:
     told = {text for story in STORIES for text in story.sentences}
+    found = {BOOK[7]: 1.0}
+    monkeypatch.setattr(module, "hard_sentences", lambda *arguments: found)
 
     def share(hard: float) -> float:
-        hides = hiding(hard=hard)
+        hides = hiding(hard=hard, hidden=10)
         added = [
             text
-            for epoch in range(20)
-            for story in hides.training(STORIES, epoch, random.Random(epoch), network)
+            for story in hides.training(STORIES, 0, random.Random(0), NETWORK)
             for text in story.sentences
             if text not in told
         ]
-        return sum(opened_by_network[text] for text in added) / len(added)
+        return sum(text == BOOK[7] for text in added) / len(added)
 
-    opened_by_network = {text: opened_by(network, text) > 0 for text in BOOK}
-    assert share(1.0) == 1.0 > share(0.0)
+    assert share(1.0) == 1.0
+    assert 0.4 < share(0.5) < 0.6
+    assert share(0.0) < 0.05
     # With nothing that opens a gate the passage alone is left.
-    with torch.no_grad():
-        network.update_bias.sub_(100)
-    assert hiding(hard=1.0).training(STORIES, 0, random.Random(0), network)
+    found.clear()
+    assert share(1.0) < 0.05
 
 
 def test_words_that_no_story_has_start_without_meaning() -> None:
@@ -134,7 +110,14 @@ def test_words_that_no_story_has_start_without_meaning() -> None:
 
 
 def test_a_model_of_the_recipe_long_reads_every_sentence() -> None:
-    settings: dict[str, Any] = {"hidden": 1, "copies": 1, "max_epochs": 2, "plain_epochs": 1, "stretch_epochs": 0}
+    settings: dict[str, Any] = {
+        "hidden": 1,
+        "copies": 1,
+        "max_epochs": 2,
+        "hidden_after": 0,
+        "plain_epochs": 1,
+        "stretch_epochs": 0,
+    }
     model = train(STORIES, network="2r8", recipe="long", restarts=1, haystack=BOOK, progress=False, **settings)
     answer = model.answer(["Mary went to the garden.", *["Xyzzy plugh qux."] * 60], "Where is Mary?")  # type: ignore[union-attr]
     assert not answer.left_out and not answer.skipped
@@ -147,10 +130,11 @@ def test_a_model_of_the_recipe_long_reads_every_sentence() -> None:
     [
         ((), {}, "no effect without a haystack"),
         (BOOK, {"hidden": 0}, "unless stories are hidden in it"),
-        (BOOK, {"hidden": 2}, "too short"),
+        (BOOK, {"hidden": 11}, "too short"),
         (BOOK, {"hidden": 1, "split": "question"}, "need split=story"),
         (BOOK, {"hidden": 1, "restarts": 2}, "use --restarts 1"),
         ((), {"hidden": 0, "hard": 0.5}, "hard has no effect"),
+        ((), {"hidden": 0, "hard": 0.0, "shut": 1.0}, "shut has no effect"),
     ],
 )
 def test_a_haystack_that_does_not_fit_is_refused(haystack: Any, changes: dict[str, Any], message: str) -> None:

@@ -51,7 +51,8 @@ class Ask:
             questions = iter(lambda: prompt("question (empty line to end): "), "")
             for question in questions if self.question is None else [self.question]:
                 with lines_from(self.story) as lines:
-                    self._show(model.answer_from(lines, question), question)
+                    answer = model.answer_from(lines, question)
+                self._show(answer, question)  # where the progress bar was
             return 0
         sentences = sentences_from(self.story)
         if self.question is not None:

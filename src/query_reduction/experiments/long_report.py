@@ -202,10 +202,12 @@ def _apart(height: float, taken: list[float]) -> float:
 
 def _curve(points: Sequence[tuple[float, float]], name: str, colour: str, label: float) -> list[str]:
     path = " ".join(f"{a},{b}" for a, b in points)
-    dots = "".join(f'<circle cx="{a}" cy="{b}" r="4" fill="{colour}"/>' for a, b in points)
+    # The result is drawn first: where a control has the same figures, both are seen.
+    radius, dashes = (5, "") if name == next(iter(COLUMNS)) else (3, ' stroke-dasharray="6 4"')
+    dots = "".join(f'<circle cx="{a}" cy="{b}" r="{radius}" fill="{colour}"/>' for a, b in points)
     end = points[-1][0]
     return [
-        f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2"/>{dots}'
+        f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2"{dashes}/>{dots}'
         f'<text x="{end + 10}" y="{label + 4}" fill="{colour}">{escape(name)}</text>'
     ]
 

@@ -20,9 +20,10 @@ __all__ = ["LongCell", "LongNetwork", "LongResults", "LongTime"]
 
 _CODE = (
     "src/query_reduction/data/haystack.py",
-    "src/query_reduction/networks/streaming.py",
+    "src/query_reduction/inference/reader.py",
+    "src/query_reduction/inference/streaming.py",
     "src/query_reduction/training/hiding.py",
-    "src/query_reduction/training/hard.py",
+    "src/query_reduction/training/shutting.py",
     "src/query_reduction/experiments/long.py",
     "src/query_reduction/experiments/long_test.py",
 )

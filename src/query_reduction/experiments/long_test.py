@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from query_reduction.data.haystack import halves, hide
 from query_reduction.data.sentences import split_sentences
 from query_reduction.data.stories import Story
+from query_reduction.inference.streaming import BLOCK
 from query_reduction.model import StoryModel
-from query_reduction.networks.streaming import BLOCK
 
 __all__ = ["LENGTHS", "MOST_QUESTIONS", "WHOLE", "BookReader", "count_right", "hidden", "sampled"]
 

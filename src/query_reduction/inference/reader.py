@@ -26,7 +26,7 @@ from query_reduction.native.arrays import ArrayReader
 if TYPE_CHECKING:
     from jaxtyping import Float, Int
 
-__all__ = ["QueryReduction", "check_shapes"]
+__all__ = ["QueryReduction", "check_shapes", "entering"]
 
 
 class QueryReduction:
@@ -122,30 +122,51 @@ class QueryReduction:
             q = found[-1].reduced
         return tuple(found)
 
+    def update_scores(self, layer: int, x: Floats, q: Floats) -> Floats:
+        """Equation 1 before its sigmoid: how much does a sentence matter to the query? One query, or one for each."""
+        own = self._own(layer)
+        weight, bias = self.weights["update_weight"][own], self.weights["update_bias"][own] - self.config.forget_bias
+        # One query for many sentences: into the weights with it, which are fewer.
+        scores: Floats = (_times(x, (weight * q).T) if q.ndim == 1 else _times(x * q, weight.T)) + bias
+        return scores
+
+    def update_gates(self, scores: Floats) -> Floats:
+        """The gates of these scores: exactly 0 where they are stretched and shut."""
+        z, stretch = _sigmoid(scores), self.config.gate_stretch
+        return z if stretch == 1 else np.clip(stretch * z - (stretch - 1) / 2, 0, 1)
+
+    def candidate(self, layer: int, of_sentence: Floats, q: Floats) -> Floats:
+        """Equation 2: what would the query become? ``of_sentence`` is the sentence's part of it."""
+        own = self._own(layer)
+        of_query = _times(q, self.weights["candidate_query"][own])
+        found: Floats = np.tanh(of_query + of_sentence + self.weights["candidate_bias"][own])
+        return found
+
+    def of_sentence(self, layer: int, x: Floats) -> Floats:
+        """What sentences alone add to a candidate."""
+        return _times(x, self.weights["candidate_sentence"][self._own(layer)])
+
+    def reset_gates(self, layer: int, similarity: Floats) -> tuple[Floats, Floats] | tuple[None, None]:
+        """Equation 5, once per direction of time; the last layer has none."""
+        if not self.config.reset_gate or layer == self.config.layers - 1:
+            return None, None
+        weight, bias = self.weights["reset_weight"][self._own(layer)], self.weights["reset_bias"][self._own(layer)]
+        forward, backward = (_sigmoid(_times(similarity, weight[way].T) + bias[way]) for way in (0, 1))
+        return forward, backward
+
+    def _own(self, layer: int) -> int:
+        """Where a layer's weights are."""
+        return 0 if self.config.tied else layer
+
     def _layer(self, layer: int, table: Floats, q: Floats, stories: Ints, lengths: Ints) -> LayerGates:
-        config, weights = self.config, self.weights
-        own = 0 if config.tied else layer
-        last = layer == config.layers - 1
-        similarity = table[stories] * q
-        # Equation 1: how much does this sentence matter to the query?
-        z = _sigmoid(
-            _times(similarity, weights["update_weight"][own].T) + (weights["update_bias"][own] - config.forget_bias)
-        )
-        if config.gate_stretch != 1:
-            z = np.clip(config.gate_stretch * z - (config.gate_stretch - 1) / 2, 0, 1)
-        # Equation 2: what would the query become?
-        of_sentence = (table @ weights["candidate_sentence"][own])[stories]
-        of_query = _times(q, weights["candidate_query"][own])
-        candidate = np.tanh(of_query + of_sentence + weights["candidate_bias"][own])
-        forward = backward = None
-        if config.reset_gate and not last:
-            # Equation 5, once per direction of time.
-            weight, bias = weights["reset_weight"][own], weights["reset_bias"][own]
-            forward, backward = (_sigmoid(_times(similarity, weight[way].T) + bias[way]) for way in (0, 1))
+        x = table[stories]
+        z = self.update_gates(self.update_scores(layer, x, q))
+        candidate = self.candidate(layer, self.of_sentence(layer, table)[stories], q)
+        forward, backward = self.reset_gates(layer, x * q)
         # Equations 3 and 6; equation 4 adds the two directions. The last layer only looks forward.
-        reduced = scan(z, _entering(z, forward, candidate), lengths, reverse=False)
-        if not last:
-            reduced = reduced + scan(z, _entering(z, backward, candidate), lengths, reverse=True)
+        reduced = scan(z, entering(z, forward, candidate), lengths, reverse=False)
+        if layer < self.config.layers - 1:
+            reduced = reduced + scan(z, entering(z, backward, candidate), lengths, reverse=True)
         return LayerGates(z, forward, backward, candidate, reduced)
 
     def _so_far(self, states: Float[Floats, "batch time dim"]) -> Float[Floats, "batch time answer"]:
@@ -167,7 +188,8 @@ def _times(x: Floats, weight: Floats) -> Floats:
     return (x.reshape(-1, x.shape[-1]) @ weight).reshape(*x.shape[:-1], weight.shape[1])
 
 
-def _entering(z: Floats, reset: Floats | None, candidate: Floats) -> Floats:
+def entering(z: Floats, reset: Floats | None, candidate: Floats) -> Floats:
+    """What enters the state at every sentence."""
     return z * candidate if reset is None else z * reset * candidate
 
 

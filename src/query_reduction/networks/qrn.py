@@ -186,10 +186,7 @@ class QueryReductionNetwork(StackedNetwork):
         last = layer == self.config.layers - 1
         similarity = x * q
         # Equation 1: how much does this sentence matter to the query?
-        z = torch.sigmoid(
-            torch.einsum("rbtd,rgd->rbtg", similarity, self.update_weight[:, own])
-            + (self.update_bias[:, own] - self.config.forget_bias)[:, None, None]
-        )
+        z = torch.sigmoid(self.update_scores(layer, similarity))
         if self.gate_stretch != 1:
             z = (self.gate_stretch * z - (self.gate_stretch - 1) / 2).clamp(0, 1)
         # Equation 2: what would the query become?
@@ -208,6 +205,14 @@ class QueryReductionNetwork(StackedNetwork):
         if not last:
             reduced = reduced + self._reduce(z, reset[1], candidate, lengths, reverse=True)
         return LayerGates(z, reset[0], reset[1], candidate, reduced)
+
+    def update_scores(
+        self, layer: int, similarity: Float[Tensor, "restart batch time dim"]
+    ) -> Float[Tensor, "restart batch time gate"]:
+        """Equation 1 before its sigmoid, given the products of sentence vectors and queries."""
+        own = 0 if self.config.tied else layer
+        products = torch.einsum("rbtd,rgd->rbtg", similarity, self.update_weight[:, own])
+        return products + (self.update_bias[:, own] - self.config.forget_bias)[:, None, None]
 
     def _reduce(
         self, z: Tensor, reset: Tensor | None, candidate: Tensor, lengths: Tensor, *, reverse: bool

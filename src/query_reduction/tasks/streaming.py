@@ -11,7 +11,7 @@ import numpy as np
 
 from query_reduction.data.sentences import split_sentences
 from query_reduction.errors import InputError
-from query_reduction.networks.streaming import BLOCK, Streaming
+from query_reduction.inference.streaming import BLOCK, Streaming
 from query_reduction.tasks.reading import Reading
 from query_reduction.tasks.stories import Answer, StoryTask
 

@@ -8,21 +8,23 @@ from itertools import accumulate
 
 import numpy as np
 from numpy.typing import NDArray
+from torch import Tensor
 
 from query_reduction.data.haystack import hide, passage
+from query_reduction.data.sentences import split_sentences
 from query_reduction.data.stories import Story
 from query_reduction.data.vocabulary import UNKNOWN_WORD, Vocabulary
 from query_reduction.errors import InputError
 from query_reduction.networks.protocol import StackedNetwork
 from query_reduction.networks.qrn import QueryReductionNetwork
-from query_reduction.training.hard import hard_sentences
 from query_reduction.training.recipes import Recipe
+from query_reduction.training.shutting import Shutting, hard_sentences
 
 __all__ = ["Hiding"]
 
 _DEV_SHARE = 0.1
 """The share of the haystack, at its end, that only development stories are hidden in."""
-_DEV_TIMES = 8
+_DEV_TIMES = 40
 """Development stories are hidden among so many times as many sentences as training stories."""
 _MORE_DECOYS = (1.0, 0.6, 0.4)
 """A decoy has one word of the stories; this share of those with so many has another."""
@@ -58,6 +60,7 @@ class Hiding:
         self._known = {number for text in texts for number in vocabulary.numbers(text)}
         self._vocabulary = vocabulary
         every = sorted({word for text in self._haystack for word in text.split()})
+        self._shutting: Shutting | None = None
         self._rare = [word for word in every if vocabulary.numbers(word) == [UNKNOWN_WORD]]
 
     def foreign_words(self) -> NDArray[np.bool_]:
@@ -81,9 +84,13 @@ class Hiding:
         if not most:
             return list(stories)
         haystack = [self._decoy(text, chance) if chance.random() < recipe.decoys else text for text in self._haystack]
+        sentences = [sentence for text in haystack for sentence in split_sentences(text)]
         hard: Mapping[str, float] = {}
-        if recipe.hard and isinstance(network, QueryReductionNetwork):
-            hard = hard_sentences(network, self._vocabulary, stories, haystack, chance)
+        if isinstance(network, QueryReductionNetwork):
+            if recipe.hard:
+                hard = hard_sentences(network, self._vocabulary, recipe, stories, sentences, chance)
+            if recipe.shut:
+                self._shutting = Shutting(self._vocabulary, recipe, stories, sentences, hard, epoch)
         texts, shares = list(hard), list(accumulate(hard.values()))
         told = []
         for story in stories:
@@ -94,6 +101,12 @@ class Hiding:
                 among.insert(chance.randint(0, len(among)), text)
             told.append(hide(story, among, chance))
         return told
+
+    def cost(self, network: StackedNetwork, step: int) -> Tensor | None:
+        """What to add to the loss of a step in the epoch of ``training``: a cost of gates that are open."""
+        if self._shutting is None or not isinstance(network, QueryReductionNetwork):
+            return None
+        return self._shutting.cost(network, step)
 
     def development(self, stories: Iterable[Story]) -> list[Story]:
         """Development stories, each among many sentences that training does not have."""

@@ -82,8 +82,10 @@ class RestartTrainer:
         share: Share | None = None,
         *,
         renewed: Callable[[int], EncodedQuestions] | None = None,
+        cost: Callable[[StackedNetwork, int], Tensor | None] | None = None,
     ) -> None:
-        """``renewed`` gives new training questions for every epoch, in place of ``questions`` and ``train``."""
+        """``renewed`` gives new training questions for every epoch, in place of ``questions`` and ``train``; ``cost``
+        what is added to the loss of each restart in a step."""
         self.network = network
         self.recipe = recipe
         self.restarts = [Restart(number) for number in restarts]
@@ -97,6 +99,7 @@ class RestartTrainer:
         self.dev = dev
         self._share = share or Share()
         self._renewed = renewed
+        self._cost = cost
         self._stack = ParameterStack(network, recipe)
 
     @property
@@ -146,6 +149,10 @@ class RestartTrainer:
                 weight = len(own) / len(chosen)
                 scale = weight * (len(chosen) if recipe.batch_loss == "sum" else 1)
                 total += self.network.backpropagate(batch, scale) * weight
+                if self._cost is not None and (added := self._cost(self.network, step)) is not None:
+                    # Restarts share no parameter, so the sum's gradient is each one's own.
+                    (added.sum() * scale).backward()
+                    total += added.detach() * weight
             self._stack.share_gradients(self._share)
             if recipe.clip:
                 self._stack.clip_gradients(recipe.clip)

@@ -89,6 +89,7 @@ class Run:
             dev,
             self.place.share,
             renewed=self._renewed(train_stories, hiding) if setup.recipe.copies or hiding else None,
+            cost=hiding.cost if hiding else None,
         )
         self.stop_requested = False
         self.checksum = parts.checksum()
@@ -270,8 +271,9 @@ def _hold_out(
 
 def _hiding(parts: Parts, train: Sequence[Story], task: Task, recipe: Recipe) -> Hiding | None:
     haystack = parts.haystack if isinstance(parts, StoryParts) else ()
-    if recipe.hard and not recipe.hidden and not haystack:
-        raise InputError("hard has no effect unless stories are hidden in a haystack: use --hidden")
+    for name in ("hard", "shut"):
+        if getattr(recipe, name) and not recipe.hidden and not haystack:
+            raise InputError(f"{name} has no effect unless stories are hidden in a haystack: use --hidden")
     return Hiding(haystack, train, task.vocabulary, recipe) if haystack or recipe.hidden else None
 
 

@@ -9,12 +9,12 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from small_networks import qrn, variant, vocabulary_of
+from small_networks import in_use, qrn, variant, vocabulary_of
 
+from query_reduction.inference import streaming
+from query_reduction.inference.streaming import Streaming
 from query_reduction.native import library as native
-from query_reduction.networks import streaming
 from query_reduction.networks.qrn import QRNConfig, QueryReductionNetwork
-from query_reduction.networks.streaming import Streaming
 
 WORDS = vocabulary_of(30, 4, 6)
 QUESTION = [3, 4, 5]
@@ -42,10 +42,8 @@ def at_once(network: QueryReductionNetwork, sentences: list[list[int]]) -> np.nd
 
 
 def in_blocks(network: QueryReductionNetwork, sentences: list[list[int]], size: int) -> np.ndarray:
-    weights = {name: parameter.detach().numpy()[0] for name, parameter in network.named_parameters()}
-    longest = WORDS.longest_sentence if network.config.position_length == "task" else 0
     blocks = [sentences[start : start + size] for start in range(0, len(sentences), size)]
-    return Streaming(network.config, weights, longest).read(QUESTION, iter(blocks))
+    return Streaming(in_use(network, WORDS)).read(QUESTION, iter(blocks))
 
 
 def told(count: int, seed: int) -> list[list[int]]:
@@ -87,15 +85,14 @@ def test_without_native_code_and_with_everything_on_disk(name: str, monkeypatch:
 def test_sentences_whose_gates_are_shut_are_skipped() -> None:
     network = built(replace(variant("3r", gate_stretch=1.5), dimension=6), 3)
     sentences = told(400, 4)
-    weights = {name: parameter.detach().numpy()[0] for name, parameter in network.named_parameters()}
-    reading = Streaming(network.config, weights, WORDS.longest_sentence)
+    reading = Streaming(in_use(network, WORDS))
     opened = []
     plain = reading._opened
 
     def counted(layer, x, q):  # type: ignore[no-untyped-def]
         found = plain(layer, x, q)
-        opened.append(len(found[0]))
-        assert len(found[2]) == len(found[0]) < len(x)
+        opened.append(len(found.rows))
+        assert len(found.forward) == len(found.rows) < len(x)
         return found
 
     reading._opened = counted  # type: ignore[method-assign]
