@@ -19,7 +19,8 @@ from query_reduction.data.vocabulary import Vocabulary
 from query_reduction.inference.heads import HeadConfig
 from query_reduction.networks.encoder import encode_sentences
 from query_reduction.networks.heads import build_head
-from query_reduction.networks.layers import GRU, Linear, at_end, dropout, glorot, gru_states, look_up, present, wordless
+from query_reduction.networks.layers import GRU, Linear, at_end, dropout, glorot, look_up, present, wordless
+from query_reduction.networks.packed import gru_states
 from query_reduction.networks.protocol import BatchTrace, LayerTrace, Seeds, StackedNetwork, uniform, zeros
 from query_reduction.networks.registry import register
 from query_reduction.networks.tensors import TensorBatch
