@@ -227,7 +227,7 @@ EXPERIMENTS: dict[str, Experiment] = {
                 Column("gru", (_RIVAL_WORDS,), restarts=10),
                 Column("t-gru", (_RIVAL_WORDS,), restarts=10),
                 # Its authors show tasks 17 and 19 alone.
-                Column("neural-reasoner", (_RIVAL,), restarts=10),
+                Column("neural-reasoner", (_RIVAL,), restarts=3),
             ),
             _TASKS,
             "en",

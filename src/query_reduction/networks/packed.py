@@ -86,10 +86,10 @@ def gru_states(
     start: Float[Tensor, "stack rows dim"] | None = None,
 ) -> Float[Tensor, "stack rows time dim"]:
     """The same for sequences that all have the same number of steps."""
-    _, rows, time, _ = projected.shape
+    stack, rows, time, _ = projected.shape
     steps = projected.transpose(1, 2).flatten(1, 2)
     states = packed_gru(steps, weight, bias, [rows] * time, start)
-    return states.view(-1, time, rows, weight.shape[1]).transpose(1, 2)
+    return states.view(stack, time, rows, weight.shape[1]).transpose(1, 2)
 
 
 def _tanh_(x: Tensor) -> Tensor:

@@ -129,11 +129,11 @@ class SteppedReader(RecurrentReader):
         self, layer: int, inputs: Float[Tensor, "restart batch time dim"]
     ) -> Float[Tensor, "restart batch time dim"]:
         """The states of one layer after each step, all sequences having the same number of them."""
-        batch, time = inputs.shape[1:3]
+        restarts, batch, time, _ = inputs.shape
         packing = pack(torch.full((batch,), time))
         packed = inputs.transpose(1, 2).flatten(1, 2)
         states = self.steps(layer, self.project(layer, packed), packing)
-        return states.view(-1, time, batch, self.config.dimension).transpose(1, 2)
+        return states.view(restarts, time, batch, self.config.dimension).transpose(1, 2)
 
     def read(self, batch: TensorBatch) -> Float[Tensor, "restart batch dim"]:
         """The state of the last layer after each question's last step; zero if there is none."""
