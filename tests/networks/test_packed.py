@@ -109,3 +109,27 @@ def test_no_steps_give_no_states() -> None:
     weight, bias = numbers(STACK, D, 3 * D), numbers(STACK, 3 * D, seed=2)
     assert gru_states(numbers(STACK, 4, 0, 3 * D), weight, bias).shape == (STACK, 4, 0, D)
     assert packed_lstm(numbers(STACK, 0, 4 * D), numbers(STACK, D, 4 * D), ()).shape == (STACK, 0, D)
+
+
+@pytest.mark.parametrize("cell", ["gru", "lstm"])
+def test_restarts_are_rounded_as_if_alone(cell: str) -> None:
+    """Numbers of rows and units that fill no vector, and weights that begin at odd places in memory."""
+    stack, d, counts = 7, 50, (32, 31, 15, 3, 3, 1)
+    generator = torch.Generator().manual_seed(0)
+    gates = 3 if cell == "gru" else 4
+    shapes = (sum(counts), gates * d), (d, gates * d), (gates * d,)
+    given = [torch.randn(stack, *shape, generator=generator).requires_grad_() for shape in shapes]
+
+    def states(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+        return (
+            packed_gru(x, weight, bias, counts) if cell == "gru" else packed_lstm(x + bias.unsqueeze(1), weight, counts)
+        )
+
+    together = states(*given)
+    gradients = torch.autograd.grad(together.square().sum(), given)
+    for some in (slice(1, 2), slice(3, 6)):
+        own = [parameter[some].detach().clone().requires_grad_() for parameter in given]
+        apart = states(*own)
+        assert torch.equal(apart, together[some])
+        for mine, theirs in zip(torch.autograd.grad(apart.square().sum(), own), gradients, strict=True):
+            assert torch.equal(mine, theirs[some])

@@ -5,6 +5,10 @@ first, so that nothing is computed past a sequence's end. A step back in time is
 product; the gradient of a weight is one product for all steps.
 
 tanh(x) is computed as 2σ(2x) - 1: on a CPU, PyTorch's sigmoid takes a sixth of the time of its tanh.
+
+PyTorch computes the last few sigmoids of a tensor, which fill no vector of the processor, with another formula. Which
+ones these are must not depend on how many restarts stand side by side: sigmoids are taken in buffers that are filled
+up, and products have a multiple of four rows, because those of one or three are rounded by where the weights stand.
 """
 
 from __future__ import annotations
@@ -19,6 +23,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 from torch.autograd import Function
 from torch.autograd.function import once_differentiable
+from torch.nn import functional
 
 __all__ = ["Packing", "gru_states", "pack", "packed_gru", "packed_lstm"]
 
@@ -92,8 +97,31 @@ def gru_states(
     return states.view(stack, time, rows, weight.shape[1]).transpose(1, 2)
 
 
-def _tanh_(x: Tensor) -> Tensor:
-    return x.mul_(2).sigmoid_().mul_(2).sub_(1)
+_LANES = 64
+
+
+def _room(like: Tensor, rows: int, width: int) -> tuple[Tensor, Tensor]:
+    """A tensor of so many rows for each of the stack; and the buffer it begins, filled up to whole vectors."""
+    size = like.shape[0] * rows * width
+    buffer = like.new_zeros(-(-size // _LANES) * _LANES)
+    return buffer[:size].view(like.shape[0], rows, width), buffer
+
+
+def _product(h: Tensor, weight: Tensor, added: Tensor) -> Tensor:
+    """h W + b."""
+    rows = h.shape[1]
+    return torch.baddbmm(added, functional.pad(h, (0, 0, 0, -rows % 4)), weight)[:, :rows]
+
+
+def _tanh(x: Tensor) -> Tensor:
+    values, buffer = _room(x, *x.shape[1:])
+    torch.mul(x, 2, out=values)
+    buffer.sigmoid_()
+    return values.mul_(2).sub_(1)
+
+
+def _tanh_slope(tanh: Tensor) -> Tensor:
+    return tanh.square().neg_().add_(1)
 
 
 def _rows(counts: Sequence[int]) -> list[tuple[int, int]]:
@@ -120,9 +148,11 @@ class _GRU(Function):
             if count < h.shape[1]:
                 h = h[:, :count].contiguous()
             x = projected[:, first:end]
-            from_state = torch.baddbmm(shift, h, weight)
-            gate = torch.add(x[:, :, : 2 * d], from_state[:, :, : 2 * d]).sigmoid_()
-            new = _tanh_(torch.addcmul(x[:, :, 2 * d :], gate[:, :, :d], from_state[:, :, 2 * d :]))
+            from_state = _product(h, weight, shift)
+            gate, buffer = _room(h, count, 2 * d)
+            torch.add(x[:, :, : 2 * d], from_state[:, :, : 2 * d], out=gate)
+            buffer.sigmoid_()
+            new = _tanh(torch.addcmul(x[:, :, 2 * d :], gate[:, :, :d], from_state[:, :, 2 * d :]))
             before.append(h)
             h = torch.lerp(new, h, gate[:, :, d:])
             states[:, first:end] = h
@@ -144,20 +174,21 @@ class _GRU(Function):
         to_state = torch.empty_like(to_input)
         # What the steps after this one say of the states they began with, the longest sequences first.
         later = torch.zeros_like(start)
+        nothing = later.new_zeros(1, 1, d)
         for t, (first, end) in reversed(list(enumerate(_rows(ctx.counts)))):
             count = end - first
             gate, new, h = gates[t], candidates[t], before[t]
             dh = later[:, :count] + grad[:, first:end]
             reset, update = gate[:, :, :d], gate[:, :, d:]
             kept = dh * update
-            dnew = (dh - kept).mul_(torch.addcmul(torch.ones_like(new), new, new, value=-1))
+            dnew = (dh - kept).mul_(_tanh_slope(new))
             dgate = torch.cat((dnew * inner[t], dh.mul_(h - new)), dim=2)
             both = _sigmoid_backward(dgate, gate)
             to_input[:, first:end, : 2 * d] = both
             to_input[:, first:end, 2 * d :] = dnew
             step = torch.cat((both, dnew.mul_(reset)), dim=2)
             to_state[:, first:end] = step
-            later[:, :count] = torch.baddbmm(kept, step, turned)
+            later[:, :count] = kept.add_(_product(step, turned, nothing))
         came_from = torch.cat(before, dim=1) if before else grad.new_zeros(grad.shape[0], 0, d)
         return to_input, came_from.transpose(1, 2) @ to_state, to_state.sum(1), later, None
 
@@ -176,15 +207,18 @@ class _LSTM(Function):
         weight = weight * twice
         gates, bent, cells, before = [], [], [], []
         h = c = projected.new_zeros(projected.shape[0], max(counts, default=0), d)
+        nothing = h.new_zeros(1, 1, 4 * d)
         for (first, end), count in zip(_rows(counts), counts, strict=True):
             if count < h.shape[1]:
                 h, c = h[:, :count].contiguous(), c[:, :count].contiguous()
-            gate = torch.baddbmm(projected[:, first:end] * twice, h, weight).sigmoid_()
+            gate, buffer = _room(h, count, 4 * d)
+            torch.addcmul(_product(h, weight, nothing), projected[:, first:end], twice, out=gate)
+            buffer.sigmoid_()
             i, f, o, n = gate.chunk(4, dim=2)
             before.append(h)
             cells.append(c)
             c = torch.mul(f, c).addcmul_(i, n, value=2).sub_(i)
-            tanh = _tanh_(c.clone())
+            tanh = _tanh(c)
             h = o * tanh
             states[:, first:end] = h
             gates.append(gate)
@@ -203,14 +237,14 @@ class _LSTM(Function):
         to_gates = grad.new_empty(*grad.shape[:2], 4 * d)
         later = grad.new_zeros(grad.shape[0], max(ctx.counts, default=0), d)
         later_cell = torch.zeros_like(later)
+        nothing = later.new_zeros(1, 1, d)
         for t, (first, end) in reversed(list(enumerate(_rows(ctx.counts)))):
             count = end - first
             gate, tanh = gates[t], bent[t]
             i, f, o, n = gate.chunk(4, dim=2)
             dh = later[:, :count] + grad[:, first:end]
             # dc from h = o tanh(c), and from the cell of the next step.
-            slope = torch.addcmul(torch.ones_like(tanh), tanh, tanh, value=-1)
-            dc = torch.addcmul(later_cell[:, :count], dh * o, slope)
+            dc = (dh * o).mul_(_tanh_slope(tanh)).add_(later_cell[:, :count])
             dgate = torch.empty_like(gate)
             torch.mul(dc, n.mul(2).sub_(1), out=dgate[:, :, :d])
             torch.mul(dc, cells[t], out=dgate[:, :, d : 2 * d])
@@ -218,7 +252,7 @@ class _LSTM(Function):
             torch.mul(dc, i, out=dgate[:, :, 3 * d :]).mul_(2)
             step = _sigmoid_backward(dgate, gate)
             to_gates[:, first:end] = step
-            later[:, :count] = step @ turned
+            later[:, :count] = _product(step, turned, nothing)
             later_cell[:, :count] = dc.mul_(f)
         came_from = torch.cat(before, dim=1) if before else grad.new_zeros(grad.shape[0], 0, d)
         to_gates *= twice
