@@ -28,6 +28,13 @@ def test_steps_of_all_sequences_side_by_side() -> None:
     assert packing.last.tolist() == [6, 0, 9, 3, 10]
 
 
+def test_turned_sequences_run_backward() -> None:
+    packing = pack(LENGTHS)
+    turned = packing.turned(LENGTHS)
+    assert torch.equal(packing.sequence[turned], packing.sequence)
+    assert torch.equal(packing.time[turned], LENGTHS[packing.sequence] - 1 - packing.time)
+
+
 @pytest.mark.parametrize("lengths", [[], [0, 0]])
 def test_nothing_to_pack(lengths: list[int]) -> None:
     packing = pack(torch.tensor(lengths, dtype=torch.int64))

@@ -43,6 +43,12 @@ class Packing:
     last: Int[Tensor, "sequence"]
     """The row of each sequence's last step; 0 if it has none."""
 
+    def turned(self, lengths: Int[Tensor, "sequence"]) -> Int[Tensor, "row"]:
+        """The rows in an order in which every sequence runs backward."""
+        rows = torch.zeros(len(lengths), len(self.counts), dtype=torch.int64)
+        rows[self.sequence, self.time] = torch.arange(len(self.time))
+        return rows[self.sequence, lengths.long()[self.sequence] - 1 - self.time]
+
 
 def pack(lengths: Int[Tensor, "sequence"]) -> Packing:
     """Pack sequences of these lengths."""
