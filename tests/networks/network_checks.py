@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import fields
 from typing import Any
 
 import torch
@@ -152,6 +153,9 @@ def error_after_training(
     splits: tuple[Split, Split] = ("train", "test")
     train, test = (list(shortened(told[split], 0)) if short else told[split] for split in splits)
     parts = StoryParts("generated", train, test=test)
-    run = Run(parts, Setup(config, StoryOptions(), changed(Recipe(), {"restarts": 2, **recipe})))
+    known = {field.name for field in fields(StoryOptions)}
+    options = changed(StoryOptions(), {name: value for name, value in recipe.items() if name in known})
+    own = {name: value for name, value in recipe.items() if name not in known}
+    run = Run(parts, Setup(config, options, changed(Recipe(), {"restarts": 2, **own})))
     assert run.train()
     return run.task.score([run.model(run.best()).network()], test)[0].error

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from typing import Literal
 
 import network_checks as checks
 import pytest
@@ -14,7 +15,7 @@ from query_reduction.errors import InputError
 from query_reduction.networks.tensors import TensorBatch
 from query_reduction.networks.universal_transformer import RECIPE, UniversalTransformer, UTConfig
 
-CONFIG = UTConfig(steps=3, dimension=6, heads=2, inner=7, signal=1.0, count_from="start")
+CONFIG = UTConfig(steps=3, dimension=6, heads=2, inner=7, signal=1.0, count_from="start", normalise="after")
 HALTING = replace(CONFIG, halting=True, steps=5, threshold=0.8)
 either = pytest.mark.parametrize("config", [CONFIG, HALTING], ids=["fixed", "halting"])
 
@@ -31,8 +32,11 @@ def norm(w: dict[str, Tensor], name: str, x: Tensor) -> Tensor:
 
 def step(w: dict[str, Tensor], config: UTConfig, states: list[Tensor]) -> list[Tensor]:
     """One step of all positions, signals added."""
-    size = config.dimension // config.heads
-    parts = [(state @ w["query_key_value.weight"]).chunk(3) for state in states]
+    size, before = config.dimension // config.heads, config.normalise == "before"
+    parts = [
+        ((norm(w, "attention_norm", state) if before else state) @ w["query_key_value.weight"]).chunk(3)
+        for state in states
+    ]
     new = []
     for state, (query, _, _) in zip(states, parts, strict=True):
         heads = []
@@ -40,10 +44,12 @@ def step(w: dict[str, Tensor], config: UTConfig, states: list[Tensor]) -> list[T
             own = slice(head * size, (head + 1) * size)
             attention = torch.stack([query[own] @ key[own] / math.sqrt(size) for _, key, _ in parts]).softmax(0)
             heads.append(sum(weight * value[own] for weight, (_, _, value) in zip(attention, parts, strict=True)))
-        a = norm(w, "attention_norm", state + torch.cat(heads) @ w["heads_out.weight"])
-        hidden = torch.relu(a @ w["transition_in.weight"] + w["transition_in.bias"])
+        a = state + torch.cat(heads) @ w["heads_out.weight"]
+        a = a if before else norm(w, "attention_norm", a)
+        entering = norm(w, "transition_norm", a) if before else a
+        hidden = torch.relu(entering @ w["transition_in.weight"] + w["transition_in.bias"])
         transition = hidden @ w["transition_out.weight"] + w["transition_out.bias"]
-        new.append(norm(w, "transition_norm", a + transition))
+        new.append(a + transition if before else norm(w, "transition_norm", a + transition))
     return new
 
 
@@ -74,7 +80,7 @@ def fixed(config: UTConfig, w: dict[str, Tensor], batch: TensorBatch, number: in
     states = positions(w, batch, number)
     for turn in range(config.steps):
         states = step(w, config, marked(config, states, turn))
-    return states
+    return [norm(w, "last_norm", state) for state in states] if config.normalise == "before" else states
 
 
 def halting(w: dict[str, Tensor], batch: TensorBatch, number: int) -> tuple[list[Tensor], list[Tensor]]:
@@ -102,9 +108,11 @@ def halting(w: dict[str, Tensor], batch: TensorBatch, number: int) -> tuple[list
     return outputs, pondered
 
 
-def test_equals_the_equations() -> None:
+@pytest.mark.parametrize("normalise", ["after", "before"])
+def test_equals_the_equations(normalise: Literal["after", "before"]) -> None:
+    config = replace(CONFIG, normalise=normalise)
     checks.equals_the_equations(
-        CONFIG, lambda w, batch, number: w["answer_weight"] @ torch.stack(fixed(CONFIG, w, batch, number)).mean(0)
+        config, lambda w, batch, number: w["answer_weight"] @ torch.stack(fixed(config, w, batch, number)).mean(0)
     )
 
 

@@ -68,7 +68,7 @@ def test_another_seed_is_another_training(parts: Parts) -> None:
     assert outcome(one) != outcome(other)
 
 
-@pytest.mark.parametrize("network", ["2r8", "3v5", "gru"])
+@pytest.mark.parametrize("network", ["2r8", "3v5", "gru", "lstm"])
 @pytest.mark.parametrize("optimiser", ["adagrad", "adam", "sgd"])
 def test_together_as_alone_to_the_last_bit(parts: Parts, optimiser: Any, network: str) -> None:
     recipe = replace(RECIPE, optimiser=optimiser, learning_rate=0.02, max_epochs=2, evaluate_every=1)

@@ -19,7 +19,8 @@ from query_reduction.data.vocabulary import Vocabulary
 from query_reduction.inference.heads import HeadConfig
 from query_reduction.networks.encoder import encode_sentences
 from query_reduction.networks.heads import build_head
-from query_reduction.networks.layers import GRU, Linear, at_end, dropout, glorot, gru_states, look_up, present, wordless
+from query_reduction.networks.layers import GRU, Linear, at_end, dropout, glorot, look_up, present, wordless
+from query_reduction.networks.packed import Packing, pack, packed_gru
 from query_reduction.networks.protocol import BatchTrace, LayerTrace, Seeds, StackedNetwork, uniform, zeros
 from query_reduction.networks.registry import register
 from query_reduction.networks.tensors import TensorBatch
@@ -110,21 +111,23 @@ class DynamicMemoryNetwork(StackedNetwork):
 
     def read(self, batch: TensorBatch, recorded: list[Tensor] | None = None) -> Float[Tensor, "restart batch two_dim"]:
         """The last memory and the question, concatenated; the attention of every pass is appended to ``recorded``."""
-        facts = self._fused(self._drop(look_up(self._sentences(batch.words), batch.stories)), batch.lengths)
+        # The facts of all stories are packed: nothing is computed past a story's end.
+        packing = pack(batch.lengths)
+        told = look_up(self._sentences(batch.words), batch.stories[packing.sequence, packing.time])
+        facts = self._fused(self._drop(told), packing, batch.lengths)
         q = self._questions(batch)
-        inside = present(batch.lengths, facts.shape[2])
         first = self.attention_first
         # The part that depends only on facts and question is the same in every pass.
-        asked = self._interaction(facts, q, first[:, 0], first[:, 2]) + self.attention_bias[:, None, None]
-        episode_inputs = torch.einsum("rbtd,rde->rbte", facts, self.episode_input) + self.episode_bias[:, None, None]
+        asked = self._interaction(facts, look_up(q, packing.sequence), first[:, 0::2])
+        asked = asked + self.attention_bias.unsqueeze(1)
+        episode_inputs = torch.baddbmm(self.episode_bias.unsqueeze(1), facts, self.episode_input)
         memory = q
         for update in self.updates:
             # Equations 8 and 9: Z = W2 tanh(W1 z + b1) + b2, g = softmax(Z) over the facts.
-            hidden = torch.tanh(asked + self._interaction(facts, memory, first[:, 1], first[:, 3]))
-            importance = torch.einsum("rbtd,rdo->rbt", hidden, self.attention_second)
-            lowest = torch.finfo(importance.dtype).min
-            attention = importance.masked_fill(~inside, lowest).softmax(2) * inside
-            context = self._episode(episode_inputs, attention)
+            hidden = torch.tanh(asked + self._interaction(facts, look_up(memory, packing.sequence), first[:, 1::2]))
+            attention = _softmax((hidden @ self.attention_second).squeeze(2), packing, batch)
+            given = attention[:, packing.sequence, packing.time]
+            context = self._episode(episode_inputs, given, packing) * (batch.lengths > 0).unsqueeze(1)
             # Equation 13: m^t = ReLU(W^t [m^{t-1}; c^t; q] + b), with separate weights for every pass.
             memory = torch.relu(update(torch.cat((memory, context, q), dim=2)))
             if recorded is not None:
@@ -144,38 +147,46 @@ class DynamicMemoryNetwork(StackedNetwork):
         return look_up(at_end(self.question_reader(look_up(self.embedding, words)), lengths), which)
 
     def _fused(
-        self, x: Float[Tensor, "restart batch time dim"], lengths: Int[Tensor, "batch"]
-    ) -> Float[Tensor, "restart batch time dim"]:
+        self, x: Float[Tensor, "restart row dim"], packing: Packing, lengths: Int[Tensor, "batch"]
+    ) -> Float[Tensor, "restart row dim"]:
         """Equations 4 to 6: a GRU forward and one backward over the facts, added."""
-        restarts, batch, time, d = x.shape
-        # Reversed within each story's length; what lies past the end is never read.
-        turned = (lengths.long().unsqueeze(1) - 1 - torch.arange(time)).clamp(min=0).view(1, batch, time, 1)
-        both = torch.stack((x, torch.take_along_dim(x, turned, dim=2)), dim=1).view(2 * restarts, batch * time, d)
+        restarts, rows, d = x.shape
+        turned = packing.turned(lengths)
+        both = torch.stack((x, x.index_select(1, turned)), dim=1).view(2 * restarts, rows, d)
         bias = self.fusion_bias.flatten(0, 1)
         projected = torch.baddbmm(bias[:, 0].unsqueeze(1), both, self.fusion_input.flatten(0, 1))
-        states = gru_states(
-            projected.view(2 * restarts, batch, time, 3 * d), self.fusion_state.flatten(0, 1), bias[:, 1]
-        ).view(restarts, 2, batch, time, d)
-        return states[:, 0] + torch.take_along_dim(states[:, 1], turned, dim=2)
+        states = packed_gru(projected, self.fusion_state.flatten(0, 1), bias[:, 1], packing.counts)
+        forward, backward = states.view(restarts, 2, rows, d).unbind(1)
+        return forward + backward.index_select(1, turned)
 
     @staticmethod
-    def _interaction(facts: Tensor, other: Tensor, product: Tensor, distance: Tensor) -> Tensor:
+    def _interaction(
+        facts: Float[Tensor, "restart row dim"],
+        other: Float[Tensor, "restart row dim"],
+        weights: Float[Tensor, "restart 2 dim dim"],
+    ) -> Float[Tensor, "restart row dim"]:
         """The part of W1 z, z = [f ∘ q; f ∘ m; |f - q|; |f - m|], that concerns q or m."""
-        other = other.unsqueeze(2)
-        return torch.einsum("rbtd,rde->rbte", facts * other, product) + torch.einsum(
-            "rbtd,rde->rbte", (facts - other).abs(), distance
-        )
+        return torch.cat((facts * other, (facts - other).abs()), dim=2) @ weights.flatten(1, 2)
 
     def _episode(
-        self, inputs: Float[Tensor, "restart batch time two_dim"], attention: Float[Tensor, "restart batch time"]
+        self,
+        inputs: Float[Tensor, "restart row two_dim"],
+        attention: Float[Tensor, "restart row"],
+        packing: Packing,
     ) -> Float[Tensor, "restart batch dim"]:
         """Equations 11 and 12: h_i = g_i h̃_i + (1 - g_i) h_{i-1}, h̃_i = tanh(W f_i + r_i ∘ U h_{i-1} + b)."""
-        h = inputs.new_zeros(*inputs.shape[:2], self.config.dimension)
-        for step, g in zip(inputs.unbind(2), attention.unsqueeze(3).unbind(2), strict=True):
+        h = inputs.new_zeros(len(inputs), max(packing.counts, default=0), self.config.dimension)
+        if not packing.counts:
+            return inputs.new_zeros(len(inputs), len(packing.last), self.config.dimension)
+        states = []
+        steps = zip(inputs.split(packing.counts, 1), attention.unsqueeze(2).split(packing.counts, 1), strict=True)
+        for step, g in steps:
+            h = h[:, : step.shape[1]]
             reset_f, new_f = step.chunk(2, dim=2)
             reset_h, new_h = (h @ self.episode_state).chunk(2, dim=2)
             h = torch.lerp(h, torch.tanh(new_f + torch.sigmoid(reset_f + reset_h) * new_h), g)
-        return h
+            states.append(h)
+        return torch.cat(states, dim=1).index_select(1, packing.last)
 
     def _drop(self, x: Float[Tensor, "restart *rows dim"]) -> Float[Tensor, "restart *rows dim"]:
         return dropout(x, self.config.dropout, self.noise) if self.noisy and self.training else x
@@ -185,6 +196,16 @@ class DynamicMemoryNetwork(StackedNetwork):
         recorded: list[Tensor] = []
         scores = self.head.scores(self, self.read(batch, recorded), batch)
         return BatchTrace(tuple(LayerTrace({"attention": g.unsqueeze(3)}, _read_weights(g)) for g in recorded), scores)
+
+
+def _softmax(
+    importance: Float[Tensor, "restart row"], packing: Packing, batch: TensorBatch
+) -> Float[Tensor, "restart batch time"]:
+    """The softmax over the facts of each story; 0 past its end."""
+    inside = present(batch.lengths, batch.stories.shape[1])
+    lowest = importance.new_full((len(importance), *inside.shape), torch.finfo(importance.dtype).min)
+    place = packing.sequence * inside.shape[1] + packing.time
+    return lowest.flatten(1).index_copy(1, place, importance).view(lowest.shape).softmax(2) * inside
 
 
 def _read_weights(attention: Float[Tensor, "restart batch time"]) -> Float[Tensor, "restart batch time"]:

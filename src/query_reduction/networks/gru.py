@@ -8,9 +8,9 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from query_reduction.networks.layers import gru_states
+from query_reduction.networks.packed import Packing, packed_gru
 from query_reduction.networks.protocol import uniform, zeros
-from query_reduction.networks.recurrent import RECIPE, RecurrentConfig, RecurrentReader
+from query_reduction.networks.recurrent import RECIPE, RecurrentConfig, SteppedReader
 from query_reduction.networks.registry import register
 
 __all__ = ["GRUConfig", "GRUNetwork"]
@@ -22,7 +22,7 @@ class GRUConfig(RecurrentConfig):
 
 
 @register("gru", GRUConfig, "a gated recurrent unit that reads sentences or words", recipe=RECIPE)
-class GRUNetwork(RecurrentReader):
+class GRUNetwork(SteppedReader):
     """A stack of GRU readers."""
 
     input_weight: Float[Tensor, "restart layer dim three_dim"]
@@ -36,11 +36,12 @@ class GRUNetwork(RecurrentReader):
             self.declare(f"{source}_weight", (layers, dimension, 3 * dimension), uniform((3 * dimension) ** -0.5))
             self.declare(f"{source}_bias", (layers, 3 * dimension), zeros, decay_uses=0)
 
-    def layer(
-        self, layer: int, inputs: Float[Tensor, "restart batch time dim"]
-    ) -> Float[Tensor, "restart batch time dim"]:
+    def project(self, layer: int, inputs: Float[Tensor, "restart row dim"]) -> Float[Tensor, "restart row three_dim"]:
+        """W x + b."""
+        return torch.baddbmm(self.input_bias[:, layer].unsqueeze(1), inputs, self.input_weight[:, layer])
+
+    def steps(
+        self, layer: int, projected: Float[Tensor, "restart row three_dim"], packing: Packing
+    ) -> Float[Tensor, "restart row dim"]:
         """h_t = (1 - z_t) n_t + z_t h_{t-1}, with n_t = tanh(W x_t + r_t (U h_{t-1} + b))."""
-        # What depends on the input alone is one product for all steps.
-        projected = torch.einsum("rbtd,rde->rbte", inputs, self.input_weight[:, layer])
-        projected = projected + self.input_bias[:, layer, None, None]
-        return gru_states(projected, self.state_weight[:, layer], self.state_bias[:, layer])
+        return packed_gru(projected, self.state_weight[:, layer], self.state_bias[:, layer], packing.counts)

@@ -10,6 +10,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 from torch.nn import functional
 
+from query_reduction.networks.packed import gru_states
 from query_reduction.networks.protocol import Seeds, StackedModule, Start, ones, uniform, zeros
 
 __all__ = [
@@ -19,7 +20,6 @@ __all__ = [
     "at_end",
     "dropout",
     "glorot",
-    "gru_states",
     "left_at_end",
     "look_up",
     "present",
@@ -111,27 +111,6 @@ class GRU(StackedModule):
         # The part that depends only on the input is one product for all steps.
         projected = torch.baddbmm(self.input_bias.unsqueeze(1), x.flatten(1, 2), self.input_weight)
         return gru_states(projected.unflatten(1, x.shape[1:3]), self.state_weight, self.state_bias, start)
-
-
-def gru_states(
-    projected: Float[Tensor, "stack rows time three_dim"],
-    weight: Float[Tensor, "stack dim three_dim"],
-    bias: Float[Tensor, "stack three_dim"],
-    start: Float[Tensor, "stack rows dim"] | None = None,
-) -> Float[Tensor, "stack rows time dim"]:
-    """h_t = (1 - z_t) n_t + z_t h_{t-1}, with n_t = tanh(W x_t + r_t (U h_{t-1} + b)), given W x_t of all gates."""
-    h = projected.new_zeros(*projected.shape[:2], weight.shape[1]) if start is None else start
-    if projected.shape[2] == 0:
-        return h.unsqueeze(2)[:, :, :0]
-    states = []
-    for step in projected.unbind(2):
-        reset_x, update_x, new_x = step.chunk(3, dim=2)
-        reset_h, update_h, new_h = torch.baddbmm(bias.unsqueeze(1), h, weight).chunk(3, dim=2)
-        z = torch.sigmoid(update_x + update_h)
-        n = torch.tanh(new_x + torch.sigmoid(reset_x + reset_h) * new_h)
-        h = torch.lerp(n, h, z)
-        states.append(h)
-    return torch.stack(states, dim=2)
 
 
 def at_end(

@@ -8,9 +8,11 @@ from typing import Annotated
 import torch
 from jaxtyping import Float
 from torch import Tensor
+from torch.nn import functional
 
+from query_reduction.networks.packed import Packing, packed_lstm
 from query_reduction.networks.protocol import uniform, zeros
-from query_reduction.networks.recurrent import RECIPE, RecurrentConfig, RecurrentReader
+from query_reduction.networks.recurrent import RECIPE, RecurrentConfig, SteppedReader
 from query_reduction.networks.registry import register
 from query_reduction.settings import Between
 
@@ -26,7 +28,7 @@ class LSTMConfig(RecurrentConfig):
 
 
 @register("lstm", LSTMConfig, "long short-term memory that reads sentences or words", recipe=RECIPE)
-class LSTMNetwork(RecurrentReader):
+class LSTMNetwork(SteppedReader):
     """A stack of LSTM readers."""
 
     config: LSTMConfig
@@ -40,19 +42,14 @@ class LSTMNetwork(RecurrentReader):
             self.declare(f"{source}_weight", (layers, dimension, 4 * dimension), uniform((3 * dimension) ** -0.5))
         self.declare("bias", (layers, 4 * dimension), zeros, decay_uses=0)
 
-    def layer(
-        self, layer: int, inputs: Float[Tensor, "restart batch time dim"]
-    ) -> Float[Tensor, "restart batch time dim"]:
+    def project(self, layer: int, inputs: Float[Tensor, "restart row dim"]) -> Float[Tensor, "restart row four_dim"]:
+        """W x + b, with the forget gate's own bias."""
+        d = self.config.dimension
+        bias = self.bias[:, layer] + functional.pad(self.bias.new_full((d,), self.config.forget_bias), (d, 2 * d))
+        return torch.baddbmm(bias.unsqueeze(1), inputs, self.input_weight[:, layer])
+
+    def steps(
+        self, layer: int, projected: Float[Tensor, "restart row four_dim"], packing: Packing
+    ) -> Float[Tensor, "restart row dim"]:
         """c_t = f_t c_{t-1} + i_t tanh(n_t) and h_t = o_t tanh(c_t)."""
-        # The part that depends only on the input is one product for all steps.
-        projected = torch.einsum("rbtd,rde->rbte", inputs, self.input_weight[:, layer])
-        projected = projected + self.bias[:, layer, None, None]
-        h = c = torch.zeros_like(inputs[:, :, 0])
-        states = []
-        for step in projected.unbind(2):
-            i, f, o, n = torch.baddbmm(step, h, self.state_weight[:, layer]).chunk(4, dim=2)
-            kept = torch.sigmoid(f + self.config.forget_bias) * c
-            c = torch.addcmul(kept, torch.sigmoid(i), torch.tanh(n))
-            h = torch.sigmoid(o) * torch.tanh(c)
-            states.append(h)
-        return torch.stack(states, dim=2)
+        return packed_lstm(projected, self.state_weight[:, layer], packing.counts)

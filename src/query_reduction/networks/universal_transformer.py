@@ -30,14 +30,16 @@ __all__ = ["RECIPE", "UTConfig", "UniversalTransformer"]
 RECIPE: Mapping[str, Any] = {
     "optimiser": "adam",
     "learning_rate": 0.001,
-    "halve_every": 40,
+    "halve_every": 20,
     "batch": 32,
     "l2": 0.0,
     "clip": 5.0,
-    "max_epochs": 200,
+    "max_epochs": 60,
     "evaluate_every": 2,
-    "patience": 60,
-    "solved_epochs": 20,
+    "patience": 20,
+    "solved_epochs": 10,
+    "memory": 70,
+    "writing": "any",
 }
 """Feasible on two processor cores, unlike the published 100,000 steps of 4096 questions with 8000 warm-up steps."""
 
@@ -62,14 +64,17 @@ class UTConfig:
     """Cost per step, added to the loss with halting."""
     dropout: Annotated[float, Between(0, 0.95)] = 0.1
     """Dropout rate of each sublayer's output."""
-    signal: Annotated[float, Between(0, 100)] = 0.6
-    """Scale of the position and step signals relative to a position's content. The paper uses 1, with which some
-    restarts take long to attend to the words at all."""
-    count_from: Literal["start", "question"] = "question"
-    """Positions are numbered from the start of the story, as in the paper, or back from the question, which learns
-    faster from few stories."""
+    signal: Annotated[float, Between(0, 100)] = 1.0
+    """Scale of the position and step signals relative to a position's content; the paper uses 1."""
+    count_from: Literal["start", "question"] = "start"
+    """Positions are numbered from the start of the story, as in the paper, or back from the question."""
     answer_from: Literal["mean", "question"] = "mean"
     """The answer is read from the mean of all positions, as in the paper, or from the question's position."""
+
+    normalise: Literal["after", "before"] = "before"
+    """Layer normalisation after each sublayer's addition, as in the paper's equations, or before each sublayer and once
+    at the end, as in its authors' code. A sentence's vector is a sum of words: unless it is normalised first, the first
+    softmax is nearly a choice of one position, and it takes long to learn another."""
 
     def __post_init__(self) -> None:
         check(self)
@@ -106,6 +111,8 @@ class UniversalTransformer(StackedNetwork):
         self.transition_in = Linear(seeds, d, config.inner, decay_uses=uses)
         self.transition_out = Linear(seeds, config.inner, d, decay_uses=uses)
         self.transition_norm = LayerNorm(seeds, d)
+        if config.normalise == "before":
+            self.last_norm = LayerNorm(seeds, d)
         if config.halting:
             # A bias of 1 at the start, so that few steps are taken until more are needed.
             self.declare("halting_weight", (d, 1), normal(d**-0.5))
@@ -144,6 +151,8 @@ class UniversalTransformer(StackedNetwork):
         else:
             for step in range(self.config.steps):
                 state = self._step(self._marked(state, position, step), inside, recorded)
+        if self.config.normalise == "before":
+            state = self.last_norm(state)
         if self.config.answer_from == "question":
             return state[:, :, -1], pondered
         return _mean(state, inside), pondered
@@ -171,8 +180,9 @@ class UniversalTransformer(StackedNetwork):
     ) -> Float[Tensor, "restart batch position dim"]:
         """A = LayerNorm(H + MultiHead(H)), then LayerNorm(A + Transition(A)), with the same weights at every step."""
         restarts, batch, positions, d = state.shape
-        heads = self.config.heads
-        apart = self.query_key_value(state).view(restarts * batch, positions, 3, heads, d // heads)
+        heads, first = self.config.heads, self.config.normalise == "before"
+        entering = self.attention_norm(state) if first else state
+        apart = self.query_key_value(entering).view(restarts * batch, positions, 3, heads, d // heads)
         # (restart · batch · head) x position x part, for one batched product each.
         query, key, value = (part.transpose(1, 2).flatten(0, 1) for part in apart.unbind(2))
         hidden = torch.zeros(inside.shape, dtype=state.dtype).masked_fill(~inside, -torch.inf)
@@ -183,10 +193,11 @@ class UniversalTransformer(StackedNetwork):
             recorded.append(attention[:, :, :, -1].mean(2))
         together = (attention.view(-1, positions, positions) @ value).view(restarts, batch, heads, positions, -1)
         attended = self.heads_out(together.transpose(2, 3).flatten(3))
-        a = self.attention_norm(state + self._drop(attended))
-        transition = self.transition_out(torch.relu(self.transition_in(a)))
-        refined: Tensor = self.transition_norm(a + self._drop(transition))
-        return refined
+        a = state + self._drop(attended)
+        a = a if first else self.attention_norm(a)
+        transition = self.transition_out(torch.relu(self.transition_in(self.transition_norm(a) if first else a)))
+        refined: Tensor = a + self._drop(transition)
+        return refined if first else self.transition_norm(refined)
 
     def _until_rest(
         self, state: Tensor, position: Tensor, inside: Tensor, recorded: list[Tensor] | None
