@@ -35,6 +35,14 @@ _WIDE_SLOW_10K = _recipe(
 )
 # Larger steps for vector gates.
 _VECTOR_10K = _recipe("vector-10k", "adam", 10_000, learning_rate=0.02, halve_every=15, max_epochs=60)
+# A start that follows shared words leaves the plateau of task 16; weight decay would hold it there.
+_FOLLOWING = {"init": "following", "forget_bias": 2.5, "l2": 0.0, "batch": 64, "halve_every": 15, "evaluate_every": 1}
+_FOLLOWING_10K = _recipe(
+    "following-10k", "adam", 10_000, **_FOLLOWING, learning_rate=0.01, max_epochs=60, solved_epochs=5
+)
+_WIDE_FOLLOWING_10K = _recipe(
+    "wide-following-10k", "adam", 10_000, **_FOLLOWING, learning_rate=0.001, max_epochs=40, solved_epochs=5
+)
 # Controls register their own settings, which replace the family's.
 _CONTROL = _recipe("control")
 _DIALOG = Variation("dialog", kind="dialogs", changes={"split": "question"})
@@ -76,6 +84,8 @@ RECIPES: dict[str, Variation] = {
         _WIDE_10K,
         _WIDE_SLOW_10K,
         _VECTOR_10K,
+        _FOLLOWING_10K,
+        _WIDE_FOLLOWING_10K,
         _CONTROL,
         _DIALOG,
         _DIALOG_HALF,
@@ -195,6 +205,17 @@ EXPERIMENTS: dict[str, Experiment] = {
             _BY_QUESTION + _BEST_BY_STORY,
             controls=_controls(3),
             marked_tasks=("3",),
+        ),
+        Experiment(
+            "task-16",
+            "how surely the paper's networks learn task 16 from a start that follows shared words, 10k questions",
+            (
+                Column("3r", (_FOLLOWING_10K,), restarts=6),
+                Column("6r200", (_WIDE_FOLLOWING_10K,), restarts=3),
+            ),
+            ("16",),
+            "en-10k",
+            _BY_QUESTION,
         ),
         Experiment(
             "ablation",
