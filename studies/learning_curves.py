@@ -139,10 +139,10 @@ def table(cells: Sequence[dict[str, Any]], restarts: int) -> str:
             "# Test error against the number of stories",
             "",
             f"`{NETWORK}` trained by the recipe best, at most {_BRIEF['max_epochs']} epochs, on the first stories of "
-            f"published tasks (10k files), and on generated stories told in German: the restart chosen on development stories, a "
-            f"tenth of those given (in brackets the mean over all {restarts} restarts), error in percent. Without "
-            "symmetries everything else stays: network, start, and number of steps. What was found in each case is in "
-            "`learning-curves.json`. Made by `python -m studies.learning_curves`.",
+            f"published tasks (10k files), and on generated stories told in German: the restart chosen on development "
+            f"stories, a tenth of those given (in brackets the mean over all {restarts} restarts), error in percent. "
+            "Without symmetries everything else stays: network, start, and number of steps. What was found in each "
+            "case is in `learning-curves.json`. Made by `python -m studies.learning_curves`.",
             "",
             "![Test error against the number of stories](learning-curves.svg)",
             "",

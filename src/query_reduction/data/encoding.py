@@ -86,7 +86,9 @@ class EncodedQuestions:
         tasks have it.
         """
         tasks = np.array(self.tasks)[chosen]
-        return np.min([self._rarity(chosen[tasks == task], vocabulary_size) for task in np.unique(tasks)], axis=0)
+        by_task = np.array([self._rarity(chosen[tasks == task], vocabulary_size) for task in np.unique(tasks)])
+        least: NDArray[np.float64] = by_task.min(axis=0)
+        return least
 
     def _rarity(self, chosen: NDArray[np.integer], vocabulary_size: int) -> NDArray[np.float64]:
         stories, lengths = self.stories.padded(chosen, 0)
