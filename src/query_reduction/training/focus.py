@@ -1,7 +1,7 @@
-"""Which stories an epoch tells, of several tasks: a large share of them is of the task that is known least.
+"""Which stories an epoch tells, of several tasks: the more of a task, the more of its questions are answered wrong.
 
-Most of twenty tasks are learned in a few epochs; some stay at chance for dozens, because what little they have to say
-at the start drowns in the noise of others that are not learned either. Alone each is learned soon: so they take turns.
+Most of twenty tasks are learned in a few epochs, some stay at chance for dozens: telling all equally often spends most
+of the time on what is known.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Focus:
     def __init__(
         self, stories: Sequence[Story], share: float, encode: Callable[[Sequence[Story]], EncodedQuestions]
     ) -> None:
-        """``share`` of the questions are of one task, the rest are of all tasks in proportion to their number."""
+        """``share`` of the questions are drawn by errors, the rest in proportion to their number."""
         self._of_task: dict[str, list[Story]] = defaultdict(list)
         asked: list[Story] = []
         count: dict[str, int] = defaultdict(int)
@@ -57,13 +57,13 @@ class Focus:
 
     def wanted(self, copies: int, errors: Mapping[str, float]) -> dict[str, int]:
         """How many questions of each task to ask."""
-        total = sum(self._questions.values())
-        wanted = {task: (1 - self._share) * copies * own for task, own in self._questions.items()}
-        worst = max(errors, key=errors.__getitem__)
-        if not errors[worst]:
-            return {task: copies * own for task, own in self._questions.items()}
-        wanted[worst] += self._share * copies * total
-        return {task: round(count) for task, count in wanted.items()}
+        total, wrong = sum(self._questions.values()), sum(errors.values())
+        shares = {task: own / total for task, own in self._questions.items()}
+        if wrong:
+            shares = {
+                task: (1 - self._share) * share + self._share * errors[task] / wrong for task, share in shares.items()
+            }
+        return {task: round(copies * total * share) for task, share in shares.items()}
 
     def errors(self, network: StackedNetwork) -> dict[str, float]:
         """The share of wrong answers to some training questions of each task, by the network as it is."""
