@@ -2,10 +2,10 @@
 
     python -m studies.learning_curves babi/en-10k
 
-trains a small network by the recipe best, less than half as long, on the first 50 to 1000 stories of published tasks, and of
-tasks told in German (see studies/words), and writes results/learning-curves.json, .md and .svg. Without symmetries
-everything else stays: network, start, and number of steps. Finished cells are kept in a file under runs/, so an
-interrupted study goes on.
+trains a small network by the recipe best, less than half as long, on the first 50 to 1000 stories of published tasks,
+and of a task told in German (see studies/words), and writes results/learning-curves.json, .md and .svg. Without
+symmetries everything else stays: network, start, and number of steps. Finished cells are kept in a file under runs/, so
+an interrupted study goes on.
 """
 
 from __future__ import annotations
