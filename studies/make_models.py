@@ -33,7 +33,6 @@ from query_reduction.training.setup import setup
 from query_reduction.worlds import TASKS, Split, shortened
 from studies.casts import KNOWN, told_by_many
 
-_SPLITS: tuple[Split, ...] = ("train", "valid")
 MEASURES = {"stories": "answer", "dialogs": "exact match"}
 
 
@@ -49,8 +48,8 @@ class Plan:
     questions: int = 10_000
     """Training questions per task, or dialogs."""
     changes: Mapping[str, Any] = field(default_factory=dict)
-    known: Mapping[str, int] = field(default_factory=dict)
-    """How many people, places and things it gets to know; as many as the published tasks have where this is empty."""
+    known: Mapping[int, Mapping[str, int]] = field(default_factory=dict)
+    """How many people, places and things it gets to know in a task; in others, as many as the published ones have."""
 
 
 # Only where reduced queries are questions of the same form do their words tell something.
@@ -59,16 +58,17 @@ _DECODED = {"decode_questions": True}
 _NETWORKS = {3: "3rv", 7: "3rv", 16: "3r", 17: "3r", 18: "3rv", 19: "3rv"}
 # In these tasks people move from place to place. Those of task 8 answer with lists of things: more would make too many.
 _CASTS = dict.fromkeys((1, 2, 3, 5, 6, 7, 9, 10, 11, 12, 13, 14), KNOWN) | {8: {**KNOWN, "things": 3}}
+_JOINT = {"max_epochs": 80}
 PLANS: dict[str, Plan] = {
     **{
-        f"task{number}": Plan(info.title, str(number), _NETWORKS.get(number, "2r"), known=_CASTS.get(number, {}))
+        f"task{number}": Plan(info.title, str(number), _NETWORKS.get(number, "2r"), known=_CASTS)
         for number, info in TASKS.items()
     },
-    "task1": Plan(TASKS[1].title, "1", "2r", changes=_DECODED, known=KNOWN),
+    "task1": Plan(TASKS[1].title, "1", "2r", changes=_DECODED, known=_CASTS),
     # Questions about people are what the decoder needs to say "Where is Sandra?", so task 2 is learned with task 1.
-    "task2": Plan(TASKS[2].title, "1,2", "2r", changes=_DECODED, known=KNOWN),
+    "task2": Plan(TASKS[2].title, "1,2", "2r", changes=_DECODED, known=_CASTS),
     # Retold anew in every epoch, fewer stories per task are enough.
-    "joint": Plan("All twenty story tasks", "all", "3rv100", questions=2000, changes={"max_epochs": 80}),
+    "joint": Plan("All twenty story tasks", "all", "3rv100", questions=2000, changes=_JOINT, known=_CASTS),
     "dialog": Plan("Booking a table", "5", "2rc", data="generated-dialog", recipe="original"),
 }
 
@@ -137,7 +137,7 @@ def make(plan: Plan, published: Path | None, chosen: argparse.Namespace) -> Save
             "source": plan.data,
             "task": plan.tasks,
             "questions_a_task": plan.questions,
-            "known": dict(plan.known),
+            "known": {str(task): dict(known) for task, known in plan.known.items() if str(task) in by_task},
             "sha256": run.checksum,
             "seed": chosen.seed,
         },
@@ -158,12 +158,18 @@ def make(plan: Plan, published: Path | None, chosen: argparse.Namespace) -> Save
 
 
 def with_casts(parts: Parts, plan: Plan, seed: int) -> Parts:
-    """Training and development stories of the plan's tasks with larger casts; the test stays as it is."""
-    told = [
-        told_by_many(task, {"train": plan.questions, "valid": plan.questions // 10}, plan.known, seed)
+    """Training and development stories with larger casts where the plan has them; the test stays as it is."""
+    counts: dict[Split, int] = {"train": plan.questions, "valid": plan.questions // 10}
+    many = {
+        str(task): told_by_many(task, counts, plan.known[task], seed)
         for task in parse_tasks(plan.tasks)
-    ]
-    train, dev = ([story for part in told for story in part[split]] for split in _SPLITS)
+        if task in plan.known
+    }
+    told: tuple[tuple[Split, list[Story]], ...] = (("train", parts.train), ("valid", parts.dev))
+    train, dev = (
+        [story for splits in many.values() for story in splits[split]] + [one for one in own if one.task not in many]
+        for split, own in told
+    )
     return replace(parts, train=train, dev=dev)
 
 

@@ -78,3 +78,18 @@ def test_a_batch_without_sentences() -> None:
     story = Story((), (Question("q?", "x", 0),))
     batch = encode_stories([story], Vocabulary.from_stories([story]), memory=0).batch(np.array([0]))
     assert batch.stories.shape == (1, 0)
+
+
+def test_words_are_as_rare_as_in_the_task_that_has_them_most() -> None:
+    question = (Question("mary", "x", 2),)
+    stories = [Story(("is mary", "is mary"), question, "1"), *(Story(("a b", "b c"), question, "2") for _ in range(9))]
+    vocabulary = Vocabulary.from_stories(stories)
+    encoded = encode_stories(stories, vocabulary, memory=0)
+    of_word = dict(zip(vocabulary.words, encoded.rarity(np.arange(10), vocabulary.size)[2:], strict=True))
+    # Of the three sentences of task 1, questions included, "is" stands in two and "mary" in all.
+    assert np.isclose(of_word["is"], np.log10(3 / 2))
+    assert of_word["mary"] == 0
+    assert np.isclose(of_word["b"], np.log10(3 / 2))
+    assert np.isclose(of_word["a"], np.log10(3))
+    alone = encode_stories(stories[1:], vocabulary, memory=0).rarity(np.arange(9), vocabulary.size)[2:]
+    assert dict(zip(vocabulary.words, alone, strict=True))["is"] == 1

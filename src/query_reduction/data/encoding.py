@@ -81,8 +81,16 @@ class EncodedQuestions:
     def rarity(self, chosen: NDArray[np.integer], vocabulary_size: int) -> NDArray[np.float64]:
         """How rare each word is: min(1, log10(N / n)), where n of the chosen N sentences and questions have it.
 
-        Each question counts the whole of its story; a word that does not occur has the maximum rarity.
+        Each question counts the whole of its story; a word that does not occur has the maximum rarity. Of several
+        tasks the one counts in which the word is most common: "is" says nothing in its own task, however seldom other
+        tasks have it.
         """
+        tasks = np.array(self.tasks)[chosen]
+        by_task = np.array([self._rarity(chosen[tasks == task], vocabulary_size) for task in np.unique(tasks)])
+        least: NDArray[np.float64] = by_task.min(axis=0)
+        return least
+
+    def _rarity(self, chosen: NDArray[np.integer], vocabulary_size: int) -> NDArray[np.float64]:
         stories, lengths = self.stories.padded(chosen, 0)
         rows = np.concatenate((stories[np.arange(stories.shape[1]) < lengths[:, None]], self.questions[chosen]))
         told = np.bincount(rows, minlength=len(self.sentences.first))

@@ -56,7 +56,7 @@ def plan_table(
                     range(restarts or column.restarts),
                     origins.of(setup),
                     partial(load_parts_of, experiment, task),
-                    stack=stack,
+                    stack=1 if setup.recipe.alone else stack,
                     cost=cost_of(setup, data.questions),
                     mix=mix,
                 )

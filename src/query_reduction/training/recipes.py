@@ -63,6 +63,10 @@ class Recipe:
     copies: Annotated[int, Between(0, 10_000)] = 0
     """Train every epoch on this many copies of each story, retold in other words that keep its answers true (needs
     --symmetries); 0 trains on the stories as they are."""
+    focus: Annotated[float, Between(0, 0.99)] = 0.0
+    """Of several tasks, draw this share of an epoch's stories from those whose questions the network, as it is at the
+    start of the epoch, answers wrong, the more of a task the more it does. Needs copies, and restarts=1, because every
+    restart would need others."""
     hidden: Annotated[int, Between(0, 1_000_000)] = 0
     """Hide every training story among up to this many sentences of --haystack, drawn anew in every epoch; development
     stories among forty times as many, which training does not see. 0 hides nothing."""
@@ -92,6 +96,11 @@ class Recipe:
 
     def __post_init__(self) -> None:
         check(self)
+
+    @property
+    def alone(self) -> bool:
+        """Whether every restart needs stories of its own, so that restarts cannot train together."""
+        return self.hard > 0 or self.focus > 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,6 +30,7 @@ from query_reduction.tasks.stories import StoryParts
 from query_reduction.training.checkpoint import MODEL_FILE, SavedModel, fingerprint, save_model
 from query_reduction.training.curves import CurveWriter
 from query_reduction.training.example import example_of
+from query_reduction.training.focus import Focus
 from query_reduction.training.hiding import Hiding
 from query_reduction.training.place import RESULT_FILE, STATE_FILE, Place
 from query_reduction.training.recipes import Recipe
@@ -63,6 +64,10 @@ class Run:
             raise InputError(
                 "hard sentences are those at which the gates of one Query-Reduction Network open: use --restarts 1, "
                 "and another --seed for another try"
+            )
+        if setup.recipe.focus and (len(self.restart_numbers) > 1 or not setup.recipe.copies):
+            raise InputError(
+                "focus draws the stories that one network needs, to retell them: use --restarts 1 and --copies"
             )
         self.task = _extended(start, parts) if start else parts.learn(setup.task, train_stories)
         questions = self.task.encode(train_stories)
@@ -114,10 +119,15 @@ class Run:
             raise InputError("copies and hidden need split=story: training would contain held-out questions")
 
         retold = self.task.retell(stories) if recipe.copies else lambda chance: stories
+        focus = Focus(stories, recipe.focus, self.task.encode) if recipe.focus else None
 
         def renewed(epoch: int) -> EncodedQuestions:
             chance = random.Random(f"{recipe.seed}/{epoch}")
-            told = [story for _ in range(max(recipe.copies, 1)) for story in retold(chance)]
+            if focus:
+                drawn = focus.draw(recipe.copies, self.trainer.network, chance)
+                told = list(self.task.retell(drawn)(chance))
+            else:
+                told = [story for _ in range(max(recipe.copies, 1)) for story in retold(chance)]
             return self.task.encode(hiding.training(told, epoch, chance, self.trainer.network) if hiding else told)
 
         return renewed
