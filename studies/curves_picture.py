@@ -13,7 +13,7 @@ _DASHES = ("", ' stroke-dasharray="6 4"')
 """Lines differ without colours, too."""
 _ACROSS = 3
 _PANEL_WIDTH, _PANEL_HEIGHT = 250, 190
-_LEFT, _RIGHT, _TOP, _BOTTOM = 42, 12, 30, 34
+_LEFT, _RIGHT, _TOP, _BOTTOM = 52, 12, 30, 34
 _LEGEND = 30
 
 

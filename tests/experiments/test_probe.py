@@ -89,3 +89,9 @@ def test_uses_native_follows_the_library(monkeypatch: pytest.MonkeyPatch) -> Non
     assert native_probe(small_setup()) == ()
     native_probe.cache_clear()
     assert not uses_native(object.__new__(QueryReductionNetwork))
+
+
+def test_a_recipe_whose_restarts_train_alone_has_a_fingerprint() -> None:
+    together = setup("1r8", "best", changes={"copies": 1})
+    alone = setup("1r8", "best", changes={"copies": 1, "focus": 0.5})
+    assert probe(alone) and len(probe(alone)) < len(probe(together))

@@ -90,6 +90,7 @@ def uses_native(network: StackedNetwork) -> bool:
 
 def _hurried_run(setup: Setup, epochs: int) -> Run:
     recipe = setup.recipe
+    restarts = _RESTARTS[:1] if recipe.alone else _RESTARTS
     hurried = replace(
         recipe,
         batch=min(recipe.batch, 16),
@@ -99,7 +100,7 @@ def _hurried_run(setup: Setup, epochs: int) -> Run:
         learning_rate=recipe.learning_rate / 10,
         patience=1 if recipe.patience else 0,
         max_epochs=epochs,
-        restarts=len(_RESTARTS),
+        restarts=len(restarts),
     )
     network = setup.network
     if hasattr(network, "dimension"):
@@ -107,7 +108,7 @@ def _hurried_run(setup: Setup, epochs: int) -> Run:
     parts: Parts = (
         StoryParts("probe", _stories(0, 24)) if isinstance(setup.task, StoryOptions) else _dialogs(setup.task)
     )
-    return Run(parts, replace(setup, network=network, recipe=hurried), restarts=_RESTARTS)
+    return Run(parts, replace(setup, network=network, recipe=hurried), restarts=restarts)
 
 
 def _losses(run: Run, *, native: bool) -> tuple[float, ...]:
