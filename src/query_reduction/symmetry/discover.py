@@ -25,7 +25,7 @@ _ENOUGH = 1000
 """This many questions are enough; if there are more stories, only the first are used. With many more, units that are
 equally true but not quite equally frequent would be kept apart."""
 _LARGER = 2000
-"""This many, if there are, decide about exchanges that the first refute."""
+"""This many, if there are, decide about exchanges that the first refute, and may refute others clearly."""
 
 
 def discover(stories: Sequence[Story], *, seed: int = 0, progress: Callable[[str], None] | None = None) -> Symmetries:

@@ -28,6 +28,8 @@ _STORIES_ONE_SIDED = 40
 _STORIES_OTHER_FORMS = 90
 """Even more frequent, if the same names may have other forms in questions."""
 _CONTROL = 4.0
+_CLEARLY = 4.0
+"""Deviation at which the larger number of stories refutes what the first do not."""
 _PAIRINGS = 7
 _LINKED = 0.66
 """The fraction of pairs between two groups that must be accepted for the groups to be merged."""
@@ -91,11 +93,15 @@ class Trial:
         """Whether the evidence is against exchanging these pairs, all at once.
 
         Of the many exchanges that are tried, some are refuted by chance; with more stories such evidence fades, and
-        that against a false one grows. So they have the last word, if there are any.
+        that against a false one grows. So they have the last word, if there are any: against what the first stories
+        refute as usual, against what those say nothing of only if they refute it clearly. Otherwise units that are
+        equally true but not quite equally frequent would be kept apart.
         """
-        if not self.evidence.of_exchange(self.exchange(*pairs)).refuted:
-            return False
-        return self._larger is None or self._larger().refuted(*pairs)
+        refuted = self.evidence.of_exchange(self.exchange(*pairs)).refuted
+        if self._larger is None:
+            return refuted
+        larger = self._larger().evidence.of_exchange(self.exchange(*pairs))
+        return larger.refuted and (refuted or larger.largest >= _CLEARLY)
 
     def testable(self, one: int, other: int) -> bool:
         """Whether there is enough to tell if these two may be exchanged alone."""
