@@ -6,7 +6,6 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -26,23 +25,6 @@ pytestmark = pytest.mark.skipif(not native.available(), reason="the native libra
 
 TOLERANCE = {torch.float32: 2e-4, torch.float64: 1e-10}
 WORDS = vocabulary_of(15, 5, 6)
-
-
-@pytest.fixture(params=["avx512", "avx2", "baseline"])
-def variant(request: pytest.FixtureRequest) -> Iterator[str]:
-    before = native.variant()
-    if not native.choose_variant(request.param):
-        pytest.skip(f"this processor does not have {request.param}")
-    yield request.param
-    native.choose_variant(before)
-
-
-@pytest.fixture
-def any_threads() -> Iterator[None]:
-    before, chosen = torch.get_num_threads(), threads._chosen
-    yield
-    torch.set_num_threads(before)
-    threads._chosen = chosen
 
 
 class Case:

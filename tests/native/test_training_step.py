@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 import torch
 from hypothesis import given, settings
@@ -22,23 +20,6 @@ from query_reduction.networks.tensors import TensorBatch
 pytestmark = pytest.mark.skipif(not native.available(), reason="the native library is not built")
 
 TOLERANCE = {torch.float32: 1e-5, torch.float64: 1e-12}
-
-
-@pytest.fixture(params=["avx512", "avx2", "baseline"])
-def variant(request: pytest.FixtureRequest) -> Iterator[str]:
-    before = native.variant()
-    if not native.choose_variant(request.param):
-        pytest.skip(f"this processor does not have {request.param}")
-    yield request.param
-    native.choose_variant(before)
-
-
-@pytest.fixture
-def any_threads() -> Iterator[None]:
-    before, chosen = torch.get_num_threads(), threads._chosen
-    yield
-    torch.set_num_threads(before)
-    threads._chosen = chosen
 
 
 def build(config: QRNConfig, dtype: torch.dtype, restarts: range = range(2), answers: int = 5) -> QueryReductionNetwork:
