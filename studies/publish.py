@@ -18,9 +18,9 @@ __all__ = ["RESULTS", "ROOT", "TRAINING", "publish"]
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "results"
-ARITHMETIC = ("reader*", "step", "encode", "update", "gemm", "columns", "words", "vecmath", "simd")
+ARITHMETIC = ("reader_*", "step", "encode", "update", "gemm", "columns", "words", "vecmath", "simd")
 """The kernels that compute a training step. Not among them: who computes which part of it (the results are the same for
-any number of threads), the recurrence alone, and the way in from Python."""
+any number of threads), the recurrence alone, and the interface with its checks."""
 TRAINING = (
     *(f"kernels/{name}.h" for name in ARITHMETIC),
     "src/query_reduction/data/vocabulary.py",
