@@ -96,7 +96,7 @@ class MemoryNetwork(StackedNetwork):
         super().__init__(seeds)
         self.config = config
         self.noisy = config.time_noise > 0
-        self._linear = False
+        self._linear = self._started = False
         self._slots = min(config.slots, vocabulary.longest_story or config.slots)
         # The code's sentences end in one more word, the time.
         self._longest = vocabulary.longest_sentence + 1
@@ -116,9 +116,13 @@ class MemoryNetwork(StackedNetwork):
         else:
             self.head = AnswerHead()
 
+    def go_on(self) -> None:
+        """A trained network has its linear start behind it."""
+        self._started = True
+
     def begin_epoch(self, epoch: int) -> None:
         """The linear start ends after ``linear_epochs``."""
-        self._linear = epoch < self.config.linear_epochs
+        self._linear = not self._started and epoch < self.config.linear_epochs
 
     def scores(self, batch: TensorBatch) -> Float[Tensor, "restart batch answer"]:
         """The score of every answer."""

@@ -184,6 +184,9 @@ class StackedNetwork(StackedModule, ABC):
         """
         return None
 
+    def go_on(self) -> None:
+        """Called once before training if the network begins with trained weights, for those that start differently."""
+
     def begin_epoch(self, epoch: int) -> None:
         """Called before each training epoch, for networks whose computation changes as they train."""
 
