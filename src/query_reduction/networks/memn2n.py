@@ -83,6 +83,7 @@ class MemN2NConfig:
 class MemoryNetwork(StackedNetwork):
     """A stack of End-to-End Memory Networks."""
 
+    stage = "hop"
     embedding: Float[Tensor, "restart table word dim"]
     """Adjacent: A¹ = B, then C¹ = A², …, and Cᴷ, whose rows are the answers' weights, too. Layer-wise: A, C, B."""
     time: Float[Tensor, "restart table slot dim"]

@@ -149,6 +149,8 @@ class BatchTrace:
 class StackedNetwork(StackedModule, ABC):
     """A stack of networks. Each reads the same batches with its own weights."""
 
+    stage: str = "layer"
+    """What one part of its trace is called by its authors: a layer, a hop, a pass or a step."""
     reads: bool = True
     """Whether its answers depend on the story; if so, giving all questions the same answer is a sign of collapse."""
     noisy: bool = False

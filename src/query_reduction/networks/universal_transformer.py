@@ -88,6 +88,7 @@ class UTConfig:
 class UniversalTransformer(StackedNetwork):
     """A stack of Universal Transformers."""
 
+    stage = "step"
     embedding: Float[Tensor, "restart vocabulary dim"]
     story_mask: Float[Tensor, "restart place dim"]
     question_mask: Float[Tensor, "restart place dim"]
