@@ -122,6 +122,7 @@ def test_columns_have_the_words_of_the_network(network: str, mark: str, name: st
     lines = legend(columns, [])
     assert any(line.startswith(f"{mark}  ") for line in lines)
     assert f"raised number: the {stage}" in lines
+    assert stage == "layer" or lines[-1].endswith({"hop": "the hops", "pass": "the passes", "step": "the steps"}[stage])
     assert f">{name}, {stage} 1<" in page(trace)
     pytest.importorskip("matplotlib")
     from query_reduction.explain.picture import write_picture

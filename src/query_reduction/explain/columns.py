@@ -12,7 +12,15 @@ from query_reduction.explain.trace import LEAST_TRUST, Trace
 
 __all__ = ["GateColumn", "WordColumn", "gate_columns", "legend", "red", "word_columns"]
 
-_MARKS = {"update": "z", "reset_forward": "→r", "reset_backward": "←r", "attention": "p", "slots": "g", "pooled": "m"}
+_MARKS = {
+    "update": "z",
+    "reset_forward": "→r",
+    "reset_backward": "←r",
+    "attention": "p",
+    "slots": "g",
+    "pooled": "m",
+    "halting": "h",
+}
 _NAMES = {
     "update": "update gate",
     "reset_forward": "forward reset gate",
@@ -20,6 +28,7 @@ _NAMES = {
     "attention": "attention",
     "slots": "mean gate of the memory slots",
     "pooled": "pooling",
+    "halting": "halting",
 }
 _MEANINGS = {
     "z": "z  update gate: how much a sentence changes the query",
@@ -27,6 +36,7 @@ _MEANINGS = {
     "p": "p  attention: how much a sentence is read",
     "g": "g  gates of the memory slots, on average: how much a sentence changes them",
     "m": "m  pooling: the share of the query's units that is taken from a sentence",
+    "h": "h  halting: the sum of a sentence's halting probabilities so far; at 1 it has stopped changing",
 }
 _SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -43,7 +53,7 @@ class GateColumn:
     stage: str
     """What the network's authors call a layer: a layer, a hop, a pass or a step."""
     mark: str
-    """z, →r or ←r, p for attention, g for memory slots, m for pooling; other gates by their name."""
+    """z, →r or ←r, p for attention, g for memory slots, m for pooling, h for halting; other gates by their name."""
     name: str
     """The same in words, for screen readers: ``update gate, layer 1``."""
     values: NDArray[np.float32]
@@ -75,7 +85,8 @@ def legend(columns: Sequence[GateColumn], words: Sequence[WordColumn]) -> list[s
     if stage == "layer":
         lines.append("share: how much of the answer was read from a sentence, through all layers")
     else:
-        lines.append(f"share: how much of what was read came from a sentence, on average over every {stage}")
+        stages = f"{stage}es" if stage.endswith("s") else f"{stage}s"
+        lines.append(f"share: how much of what was read came from a sentence, averaged over the {stages}")
     if words:
         lines.append("query 2: the question as layer 2 reads it, in words, and how sure the words are")
     return lines

@@ -2,7 +2,7 @@
 
 import { element, percent } from "./api.js";
 
-const MARKS = { update: "z", reset_forward: "→r", reset_backward: "←r", attention: "p", slots: "g", pooled: "m" };
+const MARKS = { update: "z", reset_forward: "→r", reset_backward: "←r", attention: "p", slots: "g", pooled: "m", halting: "h" };
 const NAMES = { update: "update gate", reset_forward: "forward reset gate", reset_backward: "backward reset gate", attention: "attention", slots: "mean gate of the memory slots", pooled: "pooling" };
 // What each mark means. Gates of the Query-Reduction Network have layers; networks that attend have hops, passes or steps.
 const MEANINGS = [
@@ -11,6 +11,7 @@ const MEANINGS = [
   ["p", ["p"], "attention: how much the sentence is read."],
   ["g", ["g"], "gates of the memory slots, on average: how much the sentence changes them."],
   ["m", ["m"], "pooling: the share of the query’s units that is taken from the sentence."],
+  ["h", ["h"], "halting: the sum of the sentence’s halting probabilities so far; at 1 it has stopped changing."],
 ];
 
 export function gateColumns(trace) {
