@@ -23,7 +23,8 @@ def gate_table(trace: Trace, *, width: int, most: int = 40) -> Group:
     """One row per sentence: its gates, its share and, where the model can decode it, the reduced query; a legend below.
 
     For a story longer than ``most`` the sentences that contributed most are shown, in story order. If ``width`` is too
-    small for all columns, the sentences stay readable: reset gates and halting are left out first, then queries in words.
+    small for all columns, the sentences stay readable: reset gates and halting are left out first, then queries in
+    words.
     """
     columns, spoken = _fitting(gate_columns(trace), word_columns(trace), width)
     table = Table(box=SIMPLE_HEAD, header_style="bold", padding=0, show_edge=False)
