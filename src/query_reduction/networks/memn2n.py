@@ -59,8 +59,8 @@ class MemN2NConfig:
     dimension: Annotated[int, Between(1, 4096)] = 20
     """Size d of memories and queries."""
     tying: Literal["adjacent", "layer-wise"] = "adjacent"
-    """Which weights are shared: the outputs of a hop are the memories of the next, the first memories read the
-    question and the last outputs the answer; or all hops are the same (section 2.2)."""
+    """Which weights are shared (section 2.2): adjacent = the output embedding of a hop is the memory embedding of the
+    next, the first embeds the question and the last gives the answer's weights; layer-wise = all hops are the same."""
     sentences: Literal["position", "bag"] = "position"
     """How words add up to a sentence: weighted by their positions (PE) or as a bag of words (BoW)."""
     slots: Annotated[int, Between(1, 100_000)] = 50
