@@ -46,3 +46,16 @@ def test_a_network_with_nothing_to_show_answers(rivals: Page) -> None:
     expect(rivals.locator("#legend")).to_be_empty()
     expect(rivals.get_by_role("button", name="Copy link")).to_be_enabled()
     expect(rivals.get_by_role("button", name="Data (JSON)")).to_be_disabled()
+
+
+def test_many_columns_stay_inside_the_card(rivals: Page) -> None:
+    rivals.locator("#model").select_option("ut")
+    expect(rivals.locator("#legend")).to_contain_text("halting")
+    expect(rivals.locator("#heads .gates span").nth(1)).to_have_text("h1")
+    card = rivals.locator(".card.story").bounding_box()
+    assert card is not None
+    for cell in rivals.locator("#sentences li .delete").all():
+        box = cell.bounding_box()
+        assert box is not None
+        assert box["x"] + box["width"] <= card["x"] + card["width"]
+    assert rivals.locator(".card.story").evaluate("card => card.scrollWidth <= card.clientWidth")

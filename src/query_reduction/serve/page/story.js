@@ -8,6 +8,7 @@ import { Take } from "./take.js";
 
 const byId = (id) => document.getElementById(id);
 const WAIT = 120; // ms of quiet before an edit is sent
+const MOST_WIDE = 8; // columns of gates that have room at their full width
 const OPENING = 260; // the seed of the story that a ready model opens with: a short one of its hardest task
 
 export class StoryTab {
@@ -124,6 +125,7 @@ export class StoryTab {
         element("span", { class: column.first ? "break" : "", title: column.name }, column.mark, element("sup", {}, column.layer)))),
       element("span", {}, trace?.shares.length ? "share" : ""), element("span"));
     this.editor.list.classList.toggle("plain", Boolean(trace) && !trace.shares.length);
+    this.editor.list.parentElement.classList.toggle("many", columns.length > MOST_WIDE);
     byId("legend").replaceChildren(...legendOf(columns));
     const support = new Set(this.told?.support);
     const highest = trace ? Math.max(0, ...trace.shares) : 0;
