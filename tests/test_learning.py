@@ -233,7 +233,7 @@ def test_a_gru_is_trained_saved_and_asked(
 def test_a_gru_has_nothing_to_explain(gru: Path, story_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     model = qr.load(gru)
     assert isinstance(model, qr.StoryModel)
-    nothing = "nothing to show: it has neither gates nor attention"
+    nothing = "nothing to show: it does not record how much it reads of each sentence"
     with pytest.raises(InputError, match=nothing):
         model.explain(STORY, QUESTION)
     assert main(["explain", str(gru), "--story", str(story_path), "--question", QUESTION]) == 1

@@ -63,6 +63,18 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
+def rivals_address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A server with other networks than ours, hardly trained."""
+    runs = tmp_path_factory.mktemp("rivals")
+    for network, *more in (("memn2n",), ("entnet",), ("gru",), ("ut", "--halting", "--steps", "6")):
+        options = ["--task", "1", "--questions", "50", "--max-epochs", "1", "--evaluate-every", "1", "--restarts", "1"]
+        command = [*QRN, "train", "--network", network, *more, *options, "--out", str(runs / network)]
+        subprocess.run(command, check=True, capture_output=True, timeout=600)
+    with serving(str(runs)) as found:
+        yield found
+
+
+@pytest.fixture(scope="session")
 def ready_address() -> Iterator[str]:
     """A server with the models that come with the package."""
     with serving() as found:

@@ -143,6 +143,17 @@ def test_switches(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     assert "yes or no, not maybe" in "".join(capsys.readouterr())
 
 
+def test_a_setting_that_is_a_switch_in_one_network_and_a_choice_in_another(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    for network, value, kept in (("ut", "after", "after"), ("entnet", "no", False)):
+        options = ("--questions", "50", *QUICK, "--network", network, "--normalise", value)
+        told = run_json(capsys, "train", "--task", "1", "--out", str(tmp_path / network), *options)
+        assert told["settings"]["network"]["normalise"] == kept
+    said = one_line_error(capsys, "train", "--task", "1", *QUICK, "--network", "ut", "--normalise", "yes")
+    assert "normalise must be one of after, before" in said
+
+
 def test_new_folder_each_time(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -224,6 +235,7 @@ def test_ask_about_a_story_on_standard_input(model: Path) -> None:
         (("train", "--learning-rate", "nan"), "learning_rate must be a number from 1e-09 to 1000, not nan"),
         (("train", "--marks", "speaker"), "marks has no effect on stories"),
         (("train", "--network", "gru", "--tied", "no"), "tied has no effect on network gru"),
+        (("train", "--network", "memn2m"), "no network 'memn2m' (did you mean memn2n?)"),
         (("evaluate", "no/such/model"), "no such file"),
         (("ask", "no/such/model"), "no such file"),
         (("data", "check", "no/such/file"), "no file or folder"),

@@ -12,7 +12,7 @@ from small_model import QUESTION, STORY, make_model
 
 import query_reduction
 from query_reduction.errors import InputError
-from query_reduction.explain.columns import red
+from query_reduction.explain.columns import gate_columns, legend, red
 from query_reduction.explain.html import page
 from query_reduction.explain.terminal import gate_table
 from query_reduction.model import StoryModel
@@ -101,6 +101,34 @@ def test_a_terminal_of_half_the_width_keeps_the_update_gates() -> None:
     assert max(map(len, lines)) <= 40
     assert "z¹" in lines[0]
     assert "r¹" not in lines[0]
+
+
+@pytest.mark.parametrize(
+    ("network", "mark", "name", "stage"),
+    [
+        ("memn2n", "p", "attention", "hop"),
+        ("gmemn2n", "p", "attention", "hop"),
+        ("dmn", "p", "attention", "pass"),
+        ("agru", "p", "attention", "pass"),
+        ("ut", "p", "attention", "step"),
+        ("entnet", "g", "mean gate of the memory slots", "layer"),
+        ("neural-reasoner", "m", "pooling", "layer"),
+    ],
+)
+def test_columns_have_the_words_of_the_network(network: str, mark: str, name: str, stage: str, tmp_path: Path) -> None:
+    trace = make_model(network).explain(STORY, QUESTION)
+    columns = gate_columns(trace)
+    assert (columns[0].title, columns[0].name) == (f"{mark}¹", f"{name}, {stage} 1")
+    lines = legend(columns, [])
+    assert any(line.startswith(f"{mark}  ") for line in lines)
+    assert f"raised number: the {stage}" in lines
+    assert stage == "layer" or lines[-1].endswith({"hop": "the hops", "pass": "the passes", "step": "the steps"}[stage])
+    assert f">{name}, {stage} 1<" in page(trace)
+    pytest.importorskip("matplotlib")
+    from query_reduction.explain.picture import write_picture
+
+    write_picture(trace, tmp_path / "trace.svg")
+    assert f"<!-- {stage.capitalize()} 1 -->" in (tmp_path / "trace.svg").read_text(encoding="utf-8")
 
 
 def test_paper_red() -> None:

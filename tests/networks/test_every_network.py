@@ -62,6 +62,15 @@ def test_shapes(name: str) -> None:
 
 
 @every_network
+def test_texts_without_words_get_an_answer(name: str) -> None:
+    told = torch.zeros(1, 2, dtype=torch.int64)
+    batch = TensorBatch(torch.zeros(1, 0, dtype=torch.int64), told, torch.tensor([2]), told[0, :1], told[0, :1])
+    scores = build(name).eval().scores(batch)
+    assert scores.shape == (2, 1, len(VOCABULARY.answers))
+    assert scores.isfinite().all()
+
+
+@every_network
 def test_loss_is_the_cross_entropy_of_the_scores(name: str) -> None:
     config = kinds()[name].config()
     if hasattr(config, "retelling"):

@@ -95,6 +95,13 @@ def test_starts_linear() -> None:
     assert_equals(network, by_hand(network.config))
 
 
+def test_a_trained_network_does_not_start_linear_again() -> None:
+    network: Any = small("memn2n", dimension=5, time_noise=0.0, linear_epochs=2)
+    network.go_on()
+    network.begin_epoch(1)
+    assert_equals(network, by_hand(network.config))
+
+
 def test_is_never_linear_when_asked() -> None:
     network: Any = small("memn2n", dimension=5)
     network.begin_epoch(0)

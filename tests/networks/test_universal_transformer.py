@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from itertools import pairwise
 from typing import Literal
 
 import network_checks as checks
 import pytest
 import torch
+from examples import example_batch, small
 from torch import Tensor
 
 from query_reduction.errors import InputError
@@ -165,3 +167,20 @@ def test_learns_task_1(config: UTConfig) -> None:
     config = UTConfig(steps=3, dimension=32, inner=64, halting=config.halting, dropout=0.0)
     changes = {"learning_rate": 0.003, "max_epochs": 10, "evaluate_every": 1, "solved_epochs": 1, "restarts": 1}
     assert checks.error_after_training(config, {**RECIPE, **changes}, questions=4000, short=True) <= 5
+
+
+def test_the_trace_shows_how_far_each_sentence_has_halted() -> None:
+    network = small("ut", halting=True, steps=4).eval().requires_grad_(False)
+    batch = example_batch()
+    trace = network.trace(batch)
+    assert trace is not None
+    halting = [layer.gates["halting"].squeeze(3) for layer in trace.layers]
+    inside = torch.arange(batch.stories.shape[1]) < batch.lengths.unsqueeze(1)
+    for before, after in pairwise(halting):
+        assert (after >= before).all()
+    assert ((halting[0] > 0) == inside).all()
+    assert max(float(step.max()) for step in halting) == 1
+    torch.testing.assert_close(trace.scores, network.scores(batch))
+    plain = small("ut", halting=False, steps=2).eval().trace(batch)
+    assert plain is not None
+    assert [set(layer.gates) for layer in plain.layers] == [{"attention"}] * 2

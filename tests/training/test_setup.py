@@ -84,9 +84,14 @@ def test_single_settings_win() -> None:
     [
         ("2r", "stories", "marks", "^marks has no effect on stories$"),
         ("2r", "stories", "copying", "^copying has no effect on stories$"),
-        ("gru", "stories", "tied", "^tied has no effect on network gru$"),
-        ("2r", "dialogs", "reads", "^reads has no effect on network 2r$"),
-        ("gru", "stories", "forget_bias", "^forget_bias has no effect on network gru$"),
+        ("gru", "stories", "tied", "^tied has no effect on network gru; those that have it: qrn$"),
+        (
+            "2r",
+            "dialogs",
+            "reads",
+            "^reads has no effect on network 2r; those that have it: gru, lstm, scrn, t-gru, t-lstm, t-rnn$",
+        ),
+        ("gru", "stories", "forget_bias", "^forget_bias has no effect on network gru; those that have it: lstm, qrn$"),
         ("2r", "stories", "epochs", "^no setting 'epochs'; choose from .*max_epochs"),
     ],
 )

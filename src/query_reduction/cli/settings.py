@@ -11,6 +11,8 @@ import inspect
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass, make_dataclass
+from functools import reduce
+from operator import or_
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 import tyro
@@ -24,19 +26,27 @@ def optional(name: str, groups: Mapping[str, Sequence[type]]) -> type:
 
     ``groups`` lists the classes by what they belong to; a setting that several classes have is one option.
     """
-    found: dict[str, tuple[Any, list[str], str]] = {}
+    kinds: dict[str, list[Any]] = {}
+    texts: dict[str, dict[str, list[str]]] = {}
     for owner, classes in groups.items():
         for settings in classes:
-            hints = get_type_hints(settings, include_extras=True)
+            hints, docs = get_type_hints(settings, include_extras=True), field_docs(settings)
             for field in fields(settings):
-                new: tuple[Any, list[str], str] = (_plain(hints[field.name]), [], field_docs(settings)[field.name])
-                kind, owners, text = found.get(field.name, new)
-                found[field.name] = (kind, owners if owner in owners else [*owners, owner], text)
+                known, owners = kinds.setdefault(field.name, []), texts.setdefault(field.name, {})
+                if _plain(hints[field.name]) not in known:
+                    known.append(_plain(hints[field.name]))
+                if owner not in owners.setdefault(docs[field.name], []):
+                    owners[docs[field.name]].append(owner)
     made = [
-        (field, Annotated[_option(kind), tyro.conf.arg(help=f"{text} ({', '.join(owners)})")], None)
-        for field, (kind, owners, text) in found.items()
+        (field, Annotated[_option(known), tyro.conf.arg(help=_help(texts[field]))], None)
+        for field, known in kinds.items()
     ]
     return make_dataclass(name, made, frozen=True)
+
+
+def _help(texts: Mapping[str, Sequence[str]]) -> str:
+    """Each text with those it belongs to: a setting may mean something else in another network."""
+    return " ".join(f"{text} ({', '.join(owners)})" for text, owners in texts.items())
 
 
 def given(options: Any) -> dict[str, Any]:
@@ -46,24 +56,32 @@ def given(options: Any) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value is not None}
 
 
-def _option(kind: Any) -> Any:
-    """The type of an optional setting; a boolean is a switch, which on its own means yes."""
-    return Annotated[bool | None, _SWITCH] if kind is bool else kind | None
+def _option(kinds: Sequence[Any]) -> Any:
+    """The type of an optional setting; a boolean is a switch, which on its own means yes.
+
+    A setting that is a switch in one network and a choice in another takes both; the network checks what it is given.
+    """
+    if bool not in kinds:
+        return reduce(or_, kinds) | None
+    choices = tuple(choice for kind in kinds if kind is not bool for choice in get_args(kind))
+    return Annotated[bool | str | None, _switch(choices)]
 
 
-def _switched(given: list[str]) -> bool:
-    if given and given[0] not in ("yes", "no"):
-        raise ValueError(f"it must be yes or no, not {given[0]}")
-    return given != ["no"]
+def _switch(choices: tuple[str, ...]) -> PrimitiveConstructorSpec[bool | str | None]:
+    def switched(given: list[str]) -> bool | str:
+        if given and given[0] in choices:
+            return given[0]
+        if given and given[0] not in ("yes", "no"):
+            raise ValueError(f"it must be {', '.join(('yes', *choices))} or no, not {given[0]}")
+        return given != ["no"]
 
-
-_SWITCH = PrimitiveConstructorSpec[bool | None](
-    nargs=(0, 1),
-    metavar="[yes|no]",
-    instance_from_str=_switched,
-    is_instance=lambda value: value is None or isinstance(value, bool),
-    str_from_instance=lambda value: [{None: "None", True: "yes", False: "no"}[value]],
-)
+    return PrimitiveConstructorSpec[bool | str | None](
+        nargs=(0, 1),
+        metavar=f"[{'|'.join(('yes', 'no', *choices))}]",
+        instance_from_str=switched,
+        is_instance=lambda value: value is None or isinstance(value, bool | str),
+        str_from_instance=lambda value: [{True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)],
+    )
 
 
 def _plain(hint: Any) -> Any:

@@ -12,17 +12,31 @@ from query_reduction.explain.trace import LEAST_TRUST, Trace
 
 __all__ = ["GateColumn", "WordColumn", "gate_columns", "legend", "red", "word_columns"]
 
-_MARKS = {"update": "z", "reset_forward": "→r", "reset_backward": "←r", "attention": "p"}
+_MARKS = {
+    "update": "z",
+    "reset_forward": "→r",
+    "reset_backward": "←r",
+    "attention": "p",
+    "slots": "g",
+    "pooled": "m",
+    "halting": "h",
+}
 _NAMES = {
     "update": "update gate",
     "reset_forward": "forward reset gate",
     "reset_backward": "backward reset gate",
     "attention": "attention",
+    "slots": "mean gate of the memory slots",
+    "pooled": "pooling",
+    "halting": "halting",
 }
 _MEANINGS = {
     "z": "z  update gate: how much a sentence changes the query",
     "→r": "→r ←r  reset gates, forward and backward in time: how much of the change is kept",
     "p": "p  attention: how much a sentence is read",
+    "g": "g  gates of the memory slots, on average: how much a sentence changes them",
+    "m": "m  pooling: the share of the query's units that is taken from a sentence",
+    "h": "h  halting: the sum of a sentence's halting probabilities so far; at 1 it has stopped changing",
 }
 _SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -36,10 +50,12 @@ class GateColumn:
 
     layer: int
     """From 1."""
+    stage: str
+    """What the network's authors call a layer: a layer, a hop, a pass or a step."""
     mark: str
-    """z, →r or ←r, p for attention; other gates by their name."""
+    """z, →r or ←r, p for attention, g for memory slots, m for pooling, h for halting; other gates by their name."""
     name: str
-    """The same in words, for those who hear it: ``update gate, layer 1``."""
+    """The same in words, for screen readers: ``update gate, layer 1``."""
     values: NDArray[np.float32]
 
     @property
@@ -51,7 +67,9 @@ class GateColumn:
 def gate_columns(trace: Trace) -> list[GateColumn]:
     """All gates of a trace, from left to right."""
     return [
-        GateColumn(number, _MARKS.get(name, name), f"{_NAMES.get(name, name)}, layer {number}", values)
+        GateColumn(
+            number, trace.stage, _MARKS.get(name, name), f"{_NAMES.get(name, name)}, {trace.stage} {number}", values
+        )
         for number, layer in enumerate(trace.layers, start=1)
         for name, values in layer.mean_gates().items()
     ]
@@ -61,9 +79,14 @@ def legend(columns: Sequence[GateColumn], words: Sequence[WordColumn]) -> list[s
     """What these columns mean, one line each."""
     marks = {column.mark for column in columns}
     lines = [meaning for mark, meaning in _MEANINGS.items() if mark in marks]
+    stage = columns[0].stage if columns else "layer"
     if columns:
-        lines.append("raised number: the layer")
-    lines.append("share: how much of the answer was read from a sentence, through all layers")
+        lines.append(f"raised number: the {stage}")
+    if stage == "layer":
+        lines.append("share: how much of the answer was read from a sentence, through all layers")
+    else:
+        stages = f"{stage}es" if stage.endswith("s") else f"{stage}s"
+        lines.append(f"share: how much of what was read came from a sentence, averaged over the {stages}")
     if words:
         lines.append("query 2: the question as layer 2 reads it, in words, and how sure the words are")
     return lines

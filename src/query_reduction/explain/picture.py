@@ -55,7 +55,7 @@ def write_picture(trace: Trace, path: Path, *, most: int = 30) -> None:
     for layer in sorted({column.layer for column in columns}):
         places = [place for place, column in enumerate(columns) if column.layer == layer]
         middle = left + _GATE * (places[0] + len(places) / 2)
-        text(middle, 0, f"Layer {layer}", ha="center", fontweight="bold")
+        text(middle, 0, f"{columns[0].stage.capitalize()} {layer}", ha="center", fontweight="bold")
         axes.plot([left + _GATE * places[0]] * 2, [0, _ROW * (len(rows) + 2)], color="black", linewidth=0.8)
     for place, column in enumerate(columns):
         mark = {"→r": r"\overrightarrow{r}\,", "←r": r"\overleftarrow{r}\,"}.get(column.mark, column.mark)

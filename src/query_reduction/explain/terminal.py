@@ -23,7 +23,8 @@ def gate_table(trace: Trace, *, width: int, most: int = 40) -> Group:
     """One row per sentence: its gates, its share and, where the model can decode it, the reduced query; a legend below.
 
     For a story longer than ``most`` the sentences that contributed most are shown, in story order. If ``width`` is too
-    small for all columns, the sentences stay readable: reset gates are left out first, then queries in words.
+    small for all columns, the sentences stay readable: reset gates and halting are left out first, then queries in
+    words.
     """
     columns, spoken = _fitting(gate_columns(trace), word_columns(trace), width)
     table = Table(box=SIMPLE_HEAD, header_style="bold", padding=0, show_edge=False)
@@ -59,7 +60,7 @@ def _fitting(
     """The gates and queries in words that fit beside the sentences: the last queries are the most reduced ones."""
     room = width - _SENTENCE_ROOM - _SHARE_ROOM
     if len(columns) * _GATE_ROOM > room:
-        columns = [column for column in columns if column.mark not in ("→r", "←r")]
+        columns = [column for column in columns if column.mark not in ("→r", "←r", "h")]
     fitting = max(room - len(columns) * _GATE_ROOM, 0) // _WORDS_ROOM
     words = [(title, texts) for title, texts in words if any(texts)]
     return columns, words[max(len(words) - fitting, 0) :]

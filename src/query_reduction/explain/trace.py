@@ -107,6 +107,8 @@ class Trace(Reading):
     """How far ``queries_in_words`` can be trusted: the decoder's probability of each query's least certain word."""
     so_far_trust: tuple[tuple[float, ...], ...] | None = None
     """The same for ``so_far_in_words``."""
+    stage: str = "layer"
+    """What the network's authors call a layer: a layer, a hop, a pass or a step."""
 
     def as_answer(self) -> Answer:
         """The answer alone."""
@@ -210,7 +212,7 @@ def trace_answer(
     batch = _encode(task, only_last).batch(np.array([0]))
     read = network.trace(batch)
     if read is None:
-        raise InputError("this network has nothing to show: it has neither gates nor attention")
+        raise InputError("this network has nothing to show: it does not record how much it reads of each sentence")
     answers = task.vocabulary.answers
     ranked = _rank(read.scores, answers, shown)[0]
     count = int(batch.lengths[0])
@@ -237,6 +239,7 @@ def trace_answer(
         so_far_in_words=words.so_far if words else None,
         queries_trust=words.queries_trust if words else None,
         so_far_trust=words.so_far_trust if words else None,
+        stage=getattr(network, "stage", "layer"),
     )
 
 

@@ -71,6 +71,7 @@ class AGRUConfig:
 class AttentionGRU(StackedNetwork):
     """A stack of attention GRU readers."""
 
+    stage = "pass"
     embedding: Float[Tensor, "restart vocabulary dim"]
     attention_bilinear: Float[Tensor, "restart dim dim"]
     attention_plain: Float[Tensor, "restart 3 dim dim"]

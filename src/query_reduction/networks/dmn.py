@@ -64,6 +64,7 @@ class DMNConfig:
 class DynamicMemoryNetwork(StackedNetwork):
     """A stack of Dynamic Memory Networks."""
 
+    stage = "pass"
     embedding: Float[Tensor, "restart vocabulary dim"]
     fusion_input: Float[Tensor, "restart 2 dim three_dim"]
     fusion_state: Float[Tensor, "restart 2 dim three_dim"]

@@ -37,6 +37,8 @@ def bags_of_words(
 ) -> Float[Tensor, "restart sentence dim"]:
     """Σ_j w_j A x_j: the weighted sum of each sentence's word vectors, which are not copied."""
     restarts, size, dimension = embedding.shape
+    if not words.shape[1]:  # texts of punctuation alone, which embedding_bag refuses
+        return embedding.new_zeros(restarts, len(words), dimension)
     table = embedding.transpose(0, 1).reshape(size, -1)
     summed = functional.embedding_bag(words, table, mode="sum", padding_idx=0, per_sample_weights=weights)
     return summed.view(-1, restarts, dimension).transpose(0, 1)

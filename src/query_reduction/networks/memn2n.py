@@ -59,8 +59,8 @@ class MemN2NConfig:
     dimension: Annotated[int, Between(1, 4096)] = 20
     """Size d of memories and queries."""
     tying: Literal["adjacent", "layer-wise"] = "adjacent"
-    """Which weights are shared: the outputs of a hop are the memories of the next, the first memories read the
-    question and the last outputs the answer; or all hops are the same (section 2.2)."""
+    """Which weights are shared (section 2.2): adjacent = the output embedding of a hop is the memory embedding of the
+    next, the first embeds the question and the last gives the answer's weights; layer-wise = all hops are the same."""
     sentences: Literal["position", "bag"] = "position"
     """How words add up to a sentence: weighted by their positions (PE) or as a bag of words (BoW)."""
     slots: Annotated[int, Between(1, 100_000)] = 50
@@ -83,6 +83,7 @@ class MemN2NConfig:
 class MemoryNetwork(StackedNetwork):
     """A stack of End-to-End Memory Networks."""
 
+    stage = "hop"
     embedding: Float[Tensor, "restart table word dim"]
     """Adjacent: A¹ = B, then C¹ = A², …, and Cᴷ, whose rows are the answers' weights, too. Layer-wise: A, C, B."""
     time: Float[Tensor, "restart table slot dim"]
@@ -96,7 +97,7 @@ class MemoryNetwork(StackedNetwork):
         super().__init__(seeds)
         self.config = config
         self.noisy = config.time_noise > 0
-        self._linear = False
+        self._linear = self._started = False
         self._slots = min(config.slots, vocabulary.longest_story or config.slots)
         # The code's sentences end in one more word, the time.
         self._longest = vocabulary.longest_sentence + 1
@@ -116,9 +117,13 @@ class MemoryNetwork(StackedNetwork):
         else:
             self.head = AnswerHead()
 
+    def go_on(self) -> None:
+        """A trained network has its linear start behind it."""
+        self._started = True
+
     def begin_epoch(self, epoch: int) -> None:
         """The linear start ends after ``linear_epochs``."""
-        self._linear = epoch < self.config.linear_epochs
+        self._linear = not self._started and epoch < self.config.linear_epochs
 
     def scores(self, batch: TensorBatch) -> Float[Tensor, "restart batch answer"]:
         """The score of every answer."""

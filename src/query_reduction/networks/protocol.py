@@ -149,6 +149,8 @@ class BatchTrace:
 class StackedNetwork(StackedModule, ABC):
     """A stack of networks. Each reads the same batches with its own weights."""
 
+    stage: str = "layer"
+    """What one part of its trace is called by its authors: a layer, a hop, a pass or a step."""
     reads: bool = True
     """Whether its answers depend on the story; if so, giving all questions the same answer is a sign of collapse."""
     noisy: bool = False
@@ -183,6 +185,9 @@ class StackedNetwork(StackedModule, ABC):
         Query-Reduction Networks show their reading in use, without PyTorch: ``inference.reader``.
         """
         return None
+
+    def go_on(self) -> None:
+        """Called once before training if the network begins with trained weights, for those that start differently."""
 
     def begin_epoch(self, epoch: int) -> None:
         """Called before each training epoch, for networks whose computation changes as they train."""

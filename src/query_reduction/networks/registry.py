@@ -14,6 +14,7 @@ from __future__ import annotations
 import pkgutil
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
+from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -131,9 +132,11 @@ def resolve(name: str) -> Any:
         if found is not None:
             return found
     plain = ", ".join(kind.name for kind in known.values() if kind.parse is None)
+    close = get_close_matches(name, known, 1)
+    meant = f" (did you mean {close[0]}?)" if close else ""
     raise InputError(
-        f"no network {name!r}; for a Query-Reduction Network write the number of layers, then r, v and the dimension "
-        f"as needed (1r, 2, 2r, 2rv, 6r200); or use one of {plain}"
+        f"no network {name!r}{meant}; for a Query-Reduction Network write the number of layers, then r, v and the "
+        f"dimension as needed (1r, 2, 2r, 2rv, 6r200); or use one of {plain}"
     )
 
 

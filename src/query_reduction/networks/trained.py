@@ -41,6 +41,11 @@ class Trained:
         """Whether the network records what it attends to."""
         return type(self._stack).trace is not StackedNetwork.trace
 
+    @property
+    def stage(self) -> str:
+        """What one layer of its trace is called: a layer, a hop, a pass or a step."""
+        return self._stack.stage
+
     @torch.inference_mode()
     def scores(self, batch: Batch) -> Floats:
         """See ``Network``."""

@@ -88,6 +88,7 @@ class UTConfig:
 class UniversalTransformer(StackedNetwork):
     """A stack of Universal Transformers."""
 
+    stage = "step"
     embedding: Float[Tensor, "restart vocabulary dim"]
     story_mask: Float[Tensor, "restart place dim"]
     question_mask: Float[Tensor, "restart place dim"]
@@ -130,10 +131,10 @@ class UniversalTransformer(StackedNetwork):
         return losses if pondered is None else losses + self.config.ponder * pondered
 
     def read(
-        self, batch: TensorBatch, recorded: list[Tensor] | None = None
+        self, batch: TensorBatch, recorded: list[Tensor] | None = None, halts: list[Tensor] | None = None
     ) -> tuple[Float[Tensor, "restart batch dim"], Float[Tensor, "restart batch"] | None]:
-        """The answer vector, and with halting the pondering cost of each question; the question's attention
-        to every position is appended to ``recorded`` at each step."""
+        """The answer vector, and with halting the pondering cost of each question; at each step, the question's
+        attention to every position is appended to ``recorded``, and how far each has halted to ``halts``."""
         # The question comes after the padding, but its signal says that it follows the last sentence.
         told = look_up(self._sentences(batch.words, self.story_mask), batch.stories)
         asked = look_up(self._sentences(batch.words, self.question_mask), batch.questions)
@@ -147,7 +148,7 @@ class UniversalTransformer(StackedNetwork):
         position = self._signal(places, state.dtype)
         pondered = None
         if self.config.halting:
-            state, pondered = self._until_rest(state, position, inside, recorded)
+            state, pondered = self._until_rest(state, position, inside, recorded, halts)
         else:
             for step in range(self.config.steps):
                 state = self._step(self._marked(state, position, step), inside, recorded)
@@ -200,7 +201,12 @@ class UniversalTransformer(StackedNetwork):
         return refined if first else self.transition_norm(refined)
 
     def _until_rest(
-        self, state: Tensor, position: Tensor, inside: Tensor, recorded: list[Tensor] | None
+        self,
+        state: Tensor,
+        position: Tensor,
+        inside: Tensor,
+        recorded: list[Tensor] | None,
+        halts: list[Tensor] | None,
     ) -> tuple[Float[Tensor, "restart batch position dim"], Float[Tensor, "restart batch"]]:
         """Adaptive computation time: a halted position keeps its output, whatever the others do."""
         halted = state.new_zeros(state.shape[:3])
@@ -222,17 +228,23 @@ class UniversalTransformer(StackedNetwork):
             weight = p * going_on + remainders * resting
             state = self._step(marked, inside, recorded)
             output = torch.lerp(output, state, weight.unsqueeze(3))
+            if halts is not None:
+                halts.append(halted)
         return output, _mean((updates + remainders).unsqueeze(3), inside).squeeze(2)
 
     def _drop(self, x: Float[Tensor, "restart *rows dim"]) -> Float[Tensor, "restart *rows dim"]:
         return dropout(x, self.config.dropout, self.noise) if self.noisy and self.training else x
 
     def trace(self, batch: TensorBatch) -> BatchTrace:
-        """The question's attention to each sentence at every step, averaged over the heads."""
+        """The question's attention to each sentence at every step, averaged over the heads; with halting, also how far
+        the sentence has halted: the sum of its halting probabilities, 1 once it has stopped."""
         recorded: list[Tensor] = []
-        scores = self.head.scores(self, self.read(batch, recorded)[0], batch)
-        steps = (attention[:, :, :-1] for attention in recorded)
-        return BatchTrace(tuple(LayerTrace({"attention": to.unsqueeze(3)}, to) for to in steps), scores)
+        halts: list[Tensor] = []
+        scores = self.head.scores(self, self.read(batch, recorded, halts)[0], batch)
+        gates = [{"attention": to[:, :, :-1].unsqueeze(3)} for to in recorded]
+        for gate, halted in zip(gates, halts, strict=False):  # without halting there are none
+            gate["halting"] = halted[:, :, :-1].unsqueeze(3)
+        return BatchTrace(tuple(LayerTrace(gate, gate["attention"].squeeze(3)) for gate in gates), scores)
 
 
 def waves(places: Int[Tensor, "*shape"], dimension: int, dtype: torch.dtype) -> Float[Tensor, "*shape dim"]:

@@ -59,8 +59,8 @@ class DialogOptions:
     """The network reads and says kinds of names (a place, a cuisine); which name is meant is chosen by a ranking
     learned from the training dialogs, so that unseen names can be read and used."""
     knowledge: Annotated[float, Between(0, 1)] = 1.0
-    """With copying, of the names that the training dialogs do not mention the share that the knowledge base tells of;
-    the others stay unknown unless a row of the dialog itself tells what they are."""
+    """With copying: of the names that the training dialogs do not mention, the share that the knowledge base describes;
+    the others stay unknown unless a row of the dialog itself says what they are."""
     marks: Literal["none", "speaker", "speaker+time"] = "none"
     """Add words to each utterance that say who speaks and in which turn."""
 

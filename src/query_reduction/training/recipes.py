@@ -64,27 +64,27 @@ class Recipe:
     """Train every epoch on this many copies of each story, retold in other words that keep its answers true (needs
     --symmetries); 0 trains on the stories as they are."""
     focus: Annotated[float, Between(0, 0.99)] = 0.0
-    """Of several tasks, draw this share of an epoch's stories from those whose questions the network, as it is at the
-    start of the epoch, answers wrong, the more of a task the more it does. Needs copies, and restarts=1, because every
-    restart would need others."""
+    """With several tasks, draw this share of an epoch's stories from the tasks whose questions the network, as it is at
+    the start of the epoch, answers wrongly; the more errors, the more stories. Needs copies, and restarts=1, because
+    every restart would need different stories."""
     hidden: Annotated[int, Between(0, 1_000_000)] = 0
     """Hide every training story among up to this many sentences of --haystack, drawn anew in every epoch; development
     stories among forty times as many, which training does not see. 0 hides nothing."""
     hidden_after: Annotated[int, Between(0, 1_000_000)] = 0
-    """Hide nothing in the first epochs."""
+    """Hide nothing in this many epochs at the start."""
     hidden_growth: Annotated[int, Between(0, 1_000_000)] = 0
-    """After these, reach the number of hidden in equal steps over so many epochs."""
+    """After that, let the number of sentences grow to --hidden in equal steps over this many epochs."""
     decoys: Annotated[float, Between(0, 1)] = 0.0
-    """In this share of the haystack's sentences put words of the stories in the place of one to three others, or leave
-    only a few words: sentences that speak of what the stories speak of and tell nothing."""
+    """In this share of the haystack's sentences, replace one to three words by words of the stories, or keep only a few
+    words: sentences that mention what the stories mention, but state nothing."""
     hard: Annotated[float, Between(0, 1)] = 0.0
-    """Draw this share of the sentences that stories are hidden among from those of the whole haystack at which gates
-    of the network, as it is at the start of the epoch, exceed --shut-below most: few sentences then teach as much as a
-    whole book. Half of those that --shut tries are such, too. Needs restarts=1, because every restart would find
-    others."""
+    """Draw this share of the sentences that stories are hidden among from those of the whole haystack at which the
+    gates of the network, as it is at the start of the epoch, exceed --shut-below the most: a few sentences then teach
+    as much as a whole book. Half of the sentences that --shut tries are of this kind too. Needs restarts=1, because
+    every restart would find different ones."""
     shut: Annotated[float, Between(0, 1e6)] = 0.0
-    """Add to the loss so many times the mean by which scores of gates (before their sigmoid) exceed --shut-below at
-    sentences of the haystack, tried at places of training stories: gates that merely are small leak, and a book has
+    """Weight, in the loss, of the mean by which gate scores (before the sigmoid) exceed --shut-below at sentences of
+    the haystack, tried at single positions in training stories: gates that are merely small leak, and a book has
     thousands of sentences between two facts."""
     shut_below: Annotated[float, Between(-1e3, 1e3)] = -3.4
     """Scores below this cost nothing. Gates stretched by 1.2 are exactly shut below -2.4; the rest is a margin for

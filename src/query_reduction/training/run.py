@@ -83,6 +83,7 @@ class Run:
         if start:
             before, now = start.task.vocabulary, self.task.vocabulary
             take_weights(network, start.weights, {(before.size, now.size), (len(before.answers), len(now.answers))})
+            network.go_on()
         self._start = {"from": fingerprint(start)} if start else {}
         self.trainer = RestartTrainer(
             network,

@@ -127,7 +127,8 @@ def _known(settings: Any, wanted: Mapping[str, Any]) -> dict[str, Any]:
 def _no_effect(setting: str, network: str, kind: str, parts: Mapping[str, Any]) -> str:
     if any(setting in _names(options) for options in _OPTIONS.values()):
         return f"{setting} has no effect on {kind}"
-    if any(setting in _names(known.config) for known in kinds().values()):
-        return f"{setting} has no effect on network {network}"
+    owners = [name for name, known in kinds().items() if setting in _names(known.config)]
+    if owners:
+        return f"{setting} has no effect on network {network}; those that have it: {', '.join(owners)}"
     have = sorted(set().union(*(_names(type(own)) for own in parts.values())))
     return f"no setting {setting!r}; choose from {', '.join(have)}"

@@ -2,8 +2,17 @@
 
 import { element, percent } from "./api.js";
 
-const MARKS = { update: "z", reset_forward: "→r", reset_backward: "←r", attention: "p" };
-const NAMES = { update: "update gate", reset_forward: "forward reset gate", reset_backward: "backward reset gate", attention: "attention" };
+const MARKS = { update: "z", reset_forward: "→r", reset_backward: "←r", attention: "p", slots: "g", pooled: "m", halting: "h" };
+const NAMES = { update: "update gate", reset_forward: "forward reset gate", reset_backward: "backward reset gate", attention: "attention", slots: "mean gate of the memory slots", pooled: "pooling" };
+// What each mark means. Gates of the Query-Reduction Network have layers; networks that attend have hops, passes or steps.
+const MEANINGS = [
+  ["z", ["z"], "update gate: how much the sentence changes the query."],
+  ["→r", ["→r", "←r"], "reset gates, forward and backward in time."],
+  ["p", ["p"], "attention: how much the sentence is read."],
+  ["g", ["g"], "gates of the memory slots, on average: how much the sentence changes them."],
+  ["m", ["m"], "pooling: the share of the query’s units that is taken from the sentence."],
+  ["h", ["h"], "halting: the sum of the sentence’s halting probabilities so far; at 1 it has stopped changing."],
+];
 
 export function gateColumns(trace) {
   return trace.layers.flatMap((layer, number) =>
@@ -12,6 +21,20 @@ export function gateColumns(trace) {
         mark: MARKS[name] ?? name, layer: String(number + 1), values, first: place === 0 && number > 0,
         name: `${NAMES[name] ?? name}, layer ${number + 1}`,
       })));
+}
+
+// What the columns on show mean, and nothing else.
+export function legendOf(columns) {
+  if (!columns.length) return [];
+  const marks = new Set(columns.map((column) => column.mark));
+  const lines = MEANINGS.filter(([mark]) => marks.has(mark)).flatMap(([, named, meaning]) =>
+    [...named.flatMap((name) => [element("b", {}, name), " "]), `${meaning} `]);
+  return [
+    ...lines, marks.has("p") ? "The number above is the layer (hop, pass or step). " : "The number above is the layer. ",
+    element("b", {}, "share"), marks.has("p")
+      ? ": how much of what was read came from the sentence, on average."
+      : ": how much of the answer was read from the sentence, through all layers.",
+  ];
 }
 
 const raised = (digits) => digits.replace(/\d/g, (digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[digit]);

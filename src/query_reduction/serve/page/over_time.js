@@ -37,9 +37,12 @@ export class OverTime {
     byId("now").textContent = `After “${trace.sentences[at]}”`;
     const asked = trace.question_in_words
       ? [element("p", {}, "the question"), element("p", { class: "words" }, trace.question_in_words)] : [];
-    byId("queries").replaceChildren(...asked, ...trace.layers.flatMap((layer, number) => [
-      ...this.words(number, at), ...(layer.reduced ? [strip(layer.reduced[at])] : [])]));
-    byId("stripes").hidden = !trace.layers.some((layer) => layer.reduced);
+    // Only networks that reduce a query have one to show.
+    byId("queries").replaceChildren(...asked, ...trace.layers.flatMap((layer, number) =>
+      layer.reduced ? [...this.words(number, at), strip(layer.reduced[at])] : []));
+    const reduces = trace.layers.some((layer) => layer.reduced);
+    byId("stripes").hidden = !reduces;
+    byId("time-title").textContent = reduces ? "The query over time" : "The answer over time";
     bars(byId("ending"), (trace.ending_here ?? trace.so_far)?.[at] ?? []);
   }
 

@@ -1,13 +1,14 @@
 // The story tab: an editor whose rows are the heat map, the answer, and the query over time.
 
 import { RefusedError, bars, element, percent, post } from "./api.js";
-import { gateCell, gateColumns } from "./drawing.js";
+import { gateCell, gateColumns, legendOf } from "./drawing.js";
 import { Editor, textOf } from "./editor.js";
 import { OverTime } from "./over_time.js";
 import { Take } from "./take.js";
 
 const byId = (id) => document.getElementById(id);
 const WAIT = 120; // ms of quiet before an edit is sent
+const MOST_WIDE = 8; // columns of gates that have room at their full width
 const OPENING = 260; // the seed of the story that a ready model opens with: a short one of its hardest task
 
 export class StoryTab {
@@ -81,8 +82,10 @@ export class StoryTab {
     }
     this.pending = new AbortController();
     try {
-      const body = { model: this.model.name, sentences, question, vectors: true };
-      const trace = await post("/api/trace", body, this.pending.signal);
+      const body = { model: this.model.name, sentences, question };
+      const { signal } = this.pending;
+      const trace = await post("/api/trace", { ...body, vectors: true }, signal)
+        .catch((error) => this.answerAlone(body, signal, error));
       // Edited meanwhile: this answer is outdated, the next is on its way.
       if (filled.some((row, place) => textOf(row) !== sentences[place])) return;
       this.show(trace, this.editor.layOut(trace.story, filled));
@@ -90,6 +93,18 @@ export class StoryTab {
     } catch (error) {
       this.failed(error);
     }
+  }
+
+  // Some networks answer but have nothing to show: then the answer stands alone, and a note says why.
+  async answerAlone(body, signal, error) {
+    if (!(error instanceof RefusedError)) throw error;
+    const [found, { sentences }] = await Promise.all([
+      post("/api/answer", body, signal), post("/api/sentences", { sentences: body.sentences }, signal),
+    ]).catch(() => { throw error; });
+    const unread = new Set(found.left_out);
+    const positions = sentences.map((_, place) => place).filter((place) => !unread.has(place)).slice(found.skipped);
+    const ranked = [{ answer: found.answer, probability: found.confidence }, ...found.runners_up];
+    return { ...found, ranked, positions, story: sentences, sentences: [], shares: [], layers: [], notes: [...found.notes, error.message] };
   }
 
   failed(error, before = "") {
@@ -108,9 +123,12 @@ export class StoryTab {
       element("span"), element("span"),
       element("div", { class: "gates" }, ...columns.map((column) =>
         element("span", { class: column.first ? "break" : "", title: column.name }, column.mark, element("sup", {}, column.layer)))),
-      element("span", {}, trace ? "share" : ""), element("span"));
+      element("span", {}, trace?.shares.length ? "share" : ""), element("span"));
+    this.editor.list.classList.toggle("plain", Boolean(trace) && !trace.shares.length);
+    this.editor.list.parentElement.classList.toggle("many", columns.length > MOST_WIDE);
+    byId("legend").replaceChildren(...legendOf(columns));
     const support = new Set(this.told?.support);
-    const highest = trace ? Math.max(...trace.shares) : 0;
+    const highest = trace ? Math.max(0, ...trace.shares) : 0;
     this.editor.rows.forEach((row, place) => {
       const at = places.get(row) ?? -1;
       row.querySelector(".number").textContent = place + 1;
@@ -120,9 +138,9 @@ export class StoryTab {
       row.classList.toggle("unread", Boolean(trace) && at < 0);
       row.title = leftOut.has(row) ? "could not be read and was left out" : "";
       row.querySelector(".gates").replaceChildren(...columns.map((column) => gateCell(column, at)));
-      const share = at < 0 || !trace ? 0 : trace.shares[at];
+      const share = trace?.shares[at] ?? 0;
       row.querySelector(".share i").style.setProperty("--w", `${highest ? (100 * share) / highest : 0}%`);
-      row.querySelector(".share b").textContent = trace && at >= 0 ? percent(share) : "";
+      row.querySelector(".share b").textContent = trace && at in trace.shares ? percent(share) : "";
     });
     this.showAnswer();
     this.take.show();

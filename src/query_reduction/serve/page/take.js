@@ -28,8 +28,9 @@ export class Take {
   }
 
   show() {
-    const nothing = !this.current().trace;
-    for (const id of ["copy", "svg", "png", "json"]) byId(id).disabled = nothing;
+    const { trace } = this.current();
+    byId("copy").disabled = !trace;
+    for (const id of ["svg", "png", "json"]) byId(id).disabled = !trace?.layers.length;
   }
 
   // The address always holds the story. Browsers let a page copy only over https or on one's own machine.
