@@ -19,7 +19,7 @@ from query_reduction.native import library as native
 
 __all__ = ["empty", "empty_like"]
 
-_LARGE = 1 << 18
+_LARGE = 1 << 14
 """The size from which it is worth the few microseconds."""
 
 _capsule = ctypes.pythonapi.PyCapsule_New
