@@ -247,3 +247,11 @@ QRN_EXPORT int qrn_scan_backward(const ScanCall* call, int twice) {
     return kDone;
   });
 }
+
+QRN_EXPORT int qrn_triad(const float* a, const float* b, float* c, int64_t count, int64_t threads) {
+  const TriadCall call{count, threads, nullptr, a, b, c};
+  return guarded(check(call), nullptr, [&] {
+    kernels(0).triad(call);
+    return kDone;
+  });
+}
