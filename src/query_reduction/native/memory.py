@@ -17,7 +17,7 @@ from torch.utils.dlpack import from_dlpack
 
 from query_reduction.native import library as native
 
-__all__ = ["empty", "empty_like"]
+__all__ = ["empty", "empty_like", "whole_numbers"]
 
 _LARGE = 1 << 14
 """The size from which it is worth the few microseconds."""
@@ -40,3 +40,10 @@ def empty(shape: Sequence[int], dtype: torch.dtype) -> Tensor:
 def empty_like(tensor: Tensor) -> Tensor:
     """The same for the shape and type of a contiguous tensor; a small one in two thirds of the time."""
     return torch.empty_like(tensor) if tensor.numel() < _LARGE else empty(tensor.shape, tensor.dtype)
+
+
+def whole_numbers(tensor: Tensor) -> Tensor:
+    """A contiguous tensor of int64 on the CPU: this one if it is that, or a copy."""
+    if tensor.dtype is torch.int64 or tensor.numel() < _LARGE:
+        return tensor.to(torch.int64).contiguous()
+    return empty(tensor.shape, torch.float64).view(torch.int64).copy_(tensor)
