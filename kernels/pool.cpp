@@ -59,9 +59,8 @@ class FlushToZero {
 // To wake a thread takes longer than PyTorch from the end of a forward call to its backward call: some 0.2 ms, then.
 constexpr int kWorkerRounds = 8000, kCallerRounds = 2000;
 
-// Calls that begin within this many nanoseconds of each other are in a row; two forward and backward calls are not yet one
-// that goes on.
-constexpr int64_t kSoon = 2'000'000, kLoneCalls = 4;
+// Calls that begin within this many nanoseconds of each other are in a row, and after this many more are to be expected.
+constexpr int64_t kSoon = 5'000'000, kLoneCalls = 4;
 
 // Waiting costs little if it is short, and must not hold a core if it is long.
 template <class Ready> bool spin(int rounds, Ready ready) {

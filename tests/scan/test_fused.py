@@ -74,7 +74,7 @@ def test_every_example_has_its_gradient(batch: int, count: int) -> None:
 
 
 def test_memory_is_aligned_and_not_always_at_the_same_place_of_a_page() -> None:
-    made = [memory.empty((300, 100), torch.float32) for _ in range(8)]
+    made = [memory.empty((600, 500), torch.float32) for _ in range(8)]
     places = [tensor.data_ptr() % 4096 for tensor in made]
     assert all(place % 64 == 0 for place in places) and len(set(places)) > 3
 
