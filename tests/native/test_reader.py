@@ -17,8 +17,8 @@ from small_networks import qrn, vocabulary_of
 from torch import Tensor
 
 from query_reduction.native import library as native
-from query_reduction.native import memory, threads
 from query_reduction.native import reader as fused_reader
+from query_reduction.native import threads
 from query_reduction.networks.qrn import LayerGates, QRNConfig
 
 pytestmark = pytest.mark.skipif(not native.available(), reason="the native library is not built")
@@ -227,34 +227,6 @@ def test_python_threads_at_the_same_time() -> None:
         for _ in range(5):
             for got, want in zip(pool.map(lambda case: case.run(fused=True), cases), wanted, strict=True):
                 assert all(torch.equal(a, b) for a, b in zip(got, want, strict=True))
-
-
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
-def test_rows_of_a_table_have_the_gradient_of_indexing(dtype: torch.dtype, monkeypatch: pytest.MonkeyPatch) -> None:
-    numbers = torch.tensor([3, 0, 3, 3, 9999], dtype=torch.int32)
-    given = torch.randn(2, 10_000, 6, dtype=dtype)
-    weight = torch.randn(2, 5, 6, dtype=dtype)
-    found = []
-    for large in (1, 10**9):
-        monkeypatch.setattr(fused_reader, "_LARGE_TABLE", large)
-        table = given.clone().requires_grad_()
-        rows = fused_reader.rows(table, numbers)
-        assert ("Rows" in str(rows.grad_fn)) == (large == 1)
-        (gradient,) = torch.autograd.grad((rows * weight).sum(), table)
-        found.append((rows.detach(), gradient))
-    assert all(torch.equal(*pair) for pair in zip(*found, strict=True))
-    with torch.no_grad():
-        assert torch.equal(fused_reader.rows(given, numbers), given[:, numbers.long()])
-
-
-@pytest.mark.parametrize("dtype", [torch.int64, torch.int32, torch.uint8], ids=str)
-@pytest.mark.parametrize("size", [3, 600])
-def test_whole_numbers_are_copied_only_if_they_must(dtype: torch.dtype, size: int) -> None:
-    given = torch.arange(size * size).remainder(200).view(size, size).to(dtype)
-    for tensor in (given, given.T):
-        found = memory.whole_numbers(tensor)
-        assert found.dtype is torch.int64 and found.is_contiguous() and torch.equal(found, tensor.long())
-    assert (memory.whole_numbers(given).data_ptr() == given.data_ptr()) == (dtype is torch.int64)
 
 
 def test_empty_batches() -> None:

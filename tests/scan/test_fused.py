@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from query_reduction.native import library as native
-from query_reduction.native import memory, threads
+from query_reduction.native import threads
 from query_reduction.scan import scan
 
 pytestmark = pytest.mark.skipif(not native.available(), reason="the native library is not built")
@@ -71,12 +71,6 @@ def test_every_example_has_its_gradient(batch: int, count: int) -> None:
     for got in results_in_a_row(arguments, False):
         for have, want in zip(got, wanted, strict=True):
             torch.testing.assert_close(have, want, rtol=2e-4, atol=2e-4)
-
-
-def test_memory_is_aligned_and_not_always_at_the_same_place_of_a_page() -> None:
-    made = [memory.empty((600, 500), torch.float32) for _ in range(8)]
-    places = [tensor.data_ptr() % 4096 for tensor in made]
-    assert all(place % 64 == 0 for place in places) and len(set(places)) > 3
 
 
 FADING = {"soon": 0.5, "late": 0.002, "never": 0.0}
