@@ -89,6 +89,10 @@ Status check(const ScanCall& call) {
                         kMostNumbers}});
 }
 
+Status check(const TriadCall& call) {
+  return check_ranges({{"count", call.count, 0, kMostNumbers}, {"threads", call.threads, 1, kMostThreads}});
+}
+
 const char* refusal() { return message; }
 
 }  // namespace qrn

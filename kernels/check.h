@@ -11,6 +11,7 @@ Status check(const EncoderCall& call, int64_t sentences, int64_t row, int64_t vo
 Status check(const StepCall& call);
 Status check(const UpdateCall& call);
 Status check(const ScanCall& call);
+Status check(const TriadCall& call);
 
 // Why this thread's last call was rejected.
 const char* refusal();

@@ -70,10 +70,15 @@ ReaderCall with_threads(const ReaderCall& call, const Plan& plan) {
   return adjusted;
 }
 
+// A scan of up to this many numbers, if no other came just before it, is done sooner than threads wake.
+constexpr double kWorthWaking = 1 << 20;
+
 ScanCall with_threads(const ScanCall& call) {
   ScanCall adjusted = call;
+  const double numbers = double(call.batch) * double(call.time) * double(call.dim);
   // A scan waits for memory, so its numbers count for more than their multiplications.
-  adjusted.threads = threads_for(16.0 * double(call.batch) * double(call.time) * double(call.dim), call.threads);
+  adjusted.threads = threads_for(16 * numbers, call.threads);
+  if (!calls_follow_closely() && numbers <= kWorthWaking) adjusted.threads = 1;
   return adjusted;
 }
 
@@ -239,6 +244,14 @@ QRN_EXPORT int qrn_scan_forward(const ScanCall* call, int twice) {
 QRN_EXPORT int qrn_scan_backward(const ScanCall* call, int twice) {
   return guarded(check(*call), call->stop, [&] {
     kernels(twice).scan_backward(with_threads(*call));
+    return kDone;
+  });
+}
+
+QRN_EXPORT int qrn_triad(const float* a, const float* b, float* c, int64_t count, int64_t threads) {
+  const TriadCall call{count, threads, nullptr, a, b, c};
+  return guarded(check(call), nullptr, [&] {
+    kernels(0).triad(call);
     return kDone;
   });
 }

@@ -33,6 +33,7 @@ Status OwnedPlan::make(const ReaderCall& call) {
 
   place_.assign(size_t(call.sentences), -1);
   row_table_.reserve(size_t(plan_.rows));
+  original_.reserve(size_t(std::min(plan_.rows, call.sentences)));
   for (int64_t example = 0; example < call.batch; ++example) {
     const int64_t length = offset_[size_t(example) + 1] - offset_[size_t(example)];
     for (int64_t t = 0; t < length; ++t) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdlib>
 #include <mutex>
@@ -57,6 +58,9 @@ class FlushToZero {
 
 // To wake a thread takes longer than PyTorch from the end of a forward call to its backward call: some 0.2 ms, then.
 constexpr int kWorkerRounds = 8000, kCallerRounds = 2000;
+
+// Calls that begin within this many nanoseconds of each other are in a row, and after this many more are to be expected.
+constexpr int64_t kSoon = 5'000'000, kLoneCalls = 4;
 
 // Waiting costs little if it is short, and must not hold a core if it is long.
 template <class Ready> bool spin(int rounds, Ready ready) {
@@ -159,13 +163,15 @@ class Pool {
       const int64_t tasks = job_.tasks.load(), size = job_.size.load(), pieces = job_.pieces.load();
       const int64_t threads = job_.threads.load();
       const int32_t* const stop = job_.stop.load();
-      const int64_t front = int64_t(ticket & kHalf), back = int64_t(ticket >> 16 & kHalf);
-      if (front + back >= pieces || worker >= threads) return;
+      const int64_t front = int64_t(ticket & kHalf), back = int64_t(ticket >> 16 & kHalf), left = pieces - front - back;
+      if (left <= 0 || worker >= threads) return;
+      // Several at once while there are many: short tasks take no longer than two threads' quarrel over the ticket.
+      const int64_t taken = std::max(int64_t(1), left / (4 * threads));
       const bool from_back = worker % 2 == 1;
-      if (!ticket_.compare_exchange_weak(ticket, ticket + (from_back ? kHalf + 1 : 1))) continue;
-      const int64_t first = (from_back ? pieces - 1 - back : front) * size, end = std::min(first + size, tasks);
-      for (int64_t index = first; index < end && !stopped(stop); ++index) task(context, index, worker);
-      if (done_.fetch_add(1) + 1 == pieces && waiting_.load()) {
+      if (!ticket_.compare_exchange_weak(ticket, ticket + uint64_t(taken) * (from_back ? kHalf + 1 : 1))) continue;
+      const int64_t first = (from_back ? pieces - taken - back : front) * size, end = std::min(first + taken * size, tasks);
+      for (int64_t i = first; i < end && !stopped(stop); ++i) task(context, from_back ? end - 1 - (i - first) : i, worker);
+      if (done_.fetch_add(taken) + taken == pieces && waiting_.load()) {
         { const std::lock_guard<std::mutex> lock(finish_); }
         finished_.notify_one();
       }
@@ -230,9 +236,19 @@ Pool& pool() {
 }
 
 constexpr int64_t kMostMemory = int64_t(1) << 48;  // more than any machine has
-constexpr size_t kHeader = 64, kAlignment = 64, kMostKept = 16;
-constexpr size_t kLargePage = size_t(2) << 20;
-constexpr size_t kLarge = 16 * kLargePage;  // rounding up to large pages must not cost much
+constexpr size_t kAlignment = 64, kMostKept = 32;
+constexpr size_t kPage = 4096, kLargePage = size_t(2) << 20;
+
+// Arrays that begin at the same place of their pages compete for the same lines of the first cache, and what is written to one
+// delays reading the others: so each block begins somewhere else, by a step that divides a page in seven.
+constexpr size_t kStagger = 9 * kAlignment, kPlaces = 7;
+
+// Lies just before the memory that is handed out.
+struct alignas(kAlignment) Header {
+  size_t bytes;  // from here to the end of the block
+  void* block;   // to be freed
+};
+constexpr size_t kHeader = sizeof(Header);
 
 // A share of the machine's memory.
 size_t memory_share(size_t parts) {
@@ -245,9 +261,9 @@ size_t memory_share(size_t parts) {
 size_t surely_kept() { return memory_share(8); }
 size_t most_kept() { return memory_share(2); }
 
-std::vector<char*>& kept_blocks() {
+std::vector<Header*>& kept_blocks() {
   static auto* const blocks = [] {
-    auto* const made = new std::vector<char*>;
+    auto* const made = new std::vector<Header*>;
     made->reserve(kMostKept + 1);  // so that releasing never needs memory
     return made;
   }();
@@ -277,9 +293,16 @@ void offer_back(void* start, size_t bytes) {
 #endif
 }
 
-size_t& size_of(char* block) { return *reinterpret_cast<size_t*>(block); }
-
 }  // namespace
+
+bool calls_follow_closely() {
+  static std::atomic<int64_t> last{0}, row{0};
+  const int64_t now = std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
+  const bool soon = now - last.exchange(now, std::memory_order_relaxed) < kSoon;
+  const int64_t calls = soon ? row.load(std::memory_order_relaxed) + 1 : 1;
+  row.store(calls, std::memory_order_relaxed);
+  return calls > kLoneCalls;
+}
 
 void run_tasks(int64_t threads, int64_t tasks, Task task, void* context, const int32_t* stop) {
   if (tasks > 0) pool().run(threads, tasks, task, context, stop);
@@ -298,43 +321,43 @@ int64_t checked_sum(int64_t a, int64_t b) {
 
 void* acquire_block(size_t bytes) {
   follow_forks();
-  bytes = (bytes + kHeader + 4095) / 4096 * 4096;
+  bytes = (bytes + kHeader + kPage - 1) / kPage * kPage;
+  size_t place;
   {
     const std::lock_guard<std::mutex> lock(blocks_guard);
     auto& blocks = kept_blocks();
     size_t best = blocks.size();  // of the best size the last one released, which is likeliest to be in the cache
     for (size_t i = 0; i < blocks.size(); ++i)
-      if (size_of(blocks[i]) >= bytes && size_of(blocks[i]) <= 2 * bytes + (size_t(1) << 20) &&
-          (best == blocks.size() || size_of(blocks[i]) <= size_of(blocks[best])))
+      if (blocks[i]->bytes >= bytes && blocks[i]->bytes <= 2 * bytes + (size_t(1) << 20) &&
+          (best == blocks.size() || blocks[i]->bytes <= blocks[best]->bytes))
         best = i;
     if (best < blocks.size()) {
-      char* const block = blocks[best];
+      Header* const header = blocks[best];
       blocks.erase(blocks.begin() + std::ptrdiff_t(best));
-      return block + kHeader;
+      return header + 1;
     }
+    static size_t made = 0;
+    place = ++made % kPlaces * kStagger;
   }
-  const bool large = bytes >= kLarge;
-  if (large) bytes = (bytes + kLargePage - 1) / kLargePage * kLargePage;
-  char* const block = static_cast<char*>(std::aligned_alloc(large ? kLargePage : kAlignment, bytes));
-  if (block == nullptr) throw std::bad_alloc();
-  expect_writes(block, bytes);
-  size_of(block) = bytes;
-  return block + kHeader;
+  // Large pages begin at multiples of their size; the rest of the block has ordinary ones, so no memory is lost.
+  void* block = nullptr;
+  if (posix_memalign(&block, bytes >= kLargePage ? kLargePage : kAlignment, bytes + place) != 0) throw std::bad_alloc();
+  expect_writes(block, bytes + place);
+  return new (static_cast<char*>(block) + place) Header{bytes, block} + 1;
 }
 
 void release_block(void* start) {
   if (start == nullptr) return;
   const std::lock_guard<std::mutex> lock(blocks_guard);
   auto& blocks = kept_blocks();
-  char* const block = static_cast<char*>(start) - kHeader;
-  blocks.push_back(block);
+  blocks.push_back(static_cast<Header*>(start) - 1);
   size_t total = 0;
-  for (char* kept : blocks) total += size_of(kept);
-  if (total > surely_kept()) offer_back(static_cast<char*>(start), size_of(block) - kHeader);
+  for (const Header* kept : blocks) total += kept->bytes;
+  if (total > surely_kept()) offer_back(start, blocks.back()->bytes - kHeader);
   // Oldest first: the most recently used block is the likeliest to fit again.
   while (blocks.size() > kMostKept || (total > most_kept() && !blocks.empty())) {
-    total -= size_of(blocks.front());
-    std::free(blocks.front());
+    total -= blocks.front()->bytes;
+    std::free(blocks.front()->block);
     blocks.erase(blocks.begin());
   }
 }

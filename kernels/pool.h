@@ -13,6 +13,10 @@ namespace qrn {
 using Task = void (*)(void* context, int64_t index, int64_t worker);
 void run_tasks(int64_t threads, int64_t tasks, Task task, void* context, const int32_t* stop);
 
+// Whether the calls that ask this come in a row, one soon after the other. Then workers are awake, or worth waking: for one
+// call alone that takes longer than it gains, and much longer where other libraries' threads hold the cores.
+bool calls_follow_closely();
+
 // With the threads and the stop flag of a call.
 template <class Call, class Body> void parallel(const Call& call, int64_t tasks, Body& body) {
   run_tasks(

@@ -7,7 +7,7 @@
 namespace qrn {
 
 // Mirrored in native/library.py; increment it whenever a structure or a function of the C interface changes.
-constexpr int64_t kInterface = 4;
+constexpr int64_t kInterface = 5;
 
 // A stacked parameter may have any distance between restarts; inside it is contiguous.
 struct Stacked {
@@ -99,6 +99,14 @@ struct ScanCall {
   void *out, *dz, *dv, *dinitial;         // dinitial null: not needed
 };
 
+// See triad.h.
+struct TriadCall {
+  int64_t count, threads;
+  const int32_t* stop;
+  const float *a, *b;
+  float* c;
+};
+
 struct Kernels {
   const char* name;
   void (*read_forward)(const ReaderCall&, const Plan&, void* saved);
@@ -109,6 +117,7 @@ struct Kernels {
   void (*update)(const UpdateCall&);
   void (*scan_forward)(const ScanCall&);
   void (*scan_backward)(const ScanCall&);
+  void (*triad)(const TriadCall&);
 };
 
 // One for float, one for double.

@@ -69,6 +69,13 @@ template <class T> QRN_INLINE void copy_or_clear(T* row, const T* from, size_t b
   from == nullptr ? std::memset(row, 0, bytes) : std::memcpy(row, from, bytes);
 }
 
+// The example of a backward task. The pool's first worker takes tasks from the front and the second from the back; each gets
+// its examples of the forward call in the opposite order, so that the last ones are still in its cache.
+QRN_INLINE int64_t freshest_first(const ScanCall& call, int64_t task) {
+  const int64_t front = call.threads == 1 ? call.batch : call.batch - call.batch / 2;
+  return task < front ? front - 1 - task : front + (call.batch - 1 - task);
+}
+
 // The last-level cache that a few cores share is about this large; what the system reports in a virtual machine is not.
 constexpr int64_t kCacheBytes = int64_t(32) << 20;
 
@@ -202,7 +209,7 @@ template <class T, bool Vector, bool PastCache> void scan_backward_with(const Sc
     if (PastCache) finish_stores();
   };
   auto run = [&](int64_t task, int64_t worker) {
-    const ScanExample<T> e(call, task / stretches.count);
+    const ScanExample<T> e(call, stretches.count > 1 ? task / stretches.count : freshest_first(call, task));
     const int64_t stretch = task % stretches.count, begin = stretches.begin(e.length, stretch);
     T* const carried = rows.of(task, worker);
     std::memset(carried, 0, row_bytes(e));

@@ -3,6 +3,7 @@
 #include "reader_gradient.h"
 #include "scan.h"
 #include "step.h"
+#include "triad.h"
 #include "update.h"
 
 #define QRN_TEXT(name) #name
@@ -13,7 +14,7 @@ namespace QRN_VARIANT {
 
 template <class T> constexpr Kernels kernels() {
   return {QRN_NAME(QRN_VARIANT), read_forward<T>, read_backward<T>, saved_bytes<T>, encode<T>, take_step<T>, update<T>,
-          scan_forward<T>, scan_backward<T>};
+          scan_forward<T>, scan_backward<T>, triad};
 }
 
 extern const KernelPair table;

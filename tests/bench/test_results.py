@@ -105,6 +105,18 @@ def test_the_fastest_peer_may_choose_its_threads() -> None:
     assert _RACE.thread_counts == (1, 2) and _RACE.own(3) is None
 
 
+def test_ours_in_another_form_is_no_peer_but_has_its_bars() -> None:
+    hand = Samples("ours, without autograd", 1, (0.5, 0.5))
+    race = Race("ours", (*_RACE.samples, hand), (), 0.0)
+    assert [peer.contender for peer in race.peers(1)] == ["Numba loop", "JAX lax.scan"]
+    rows = tuple(RecurrenceRow(FULL_SIZES[0], mode, race) for mode in ("forward", "forward+backward"))
+    bars = {bar.what: bar for bar in judge([Recurrence(rows, ())])}
+    own = "scan (32, 64, 50), forward+backward, threads: 1, against Numba loop"
+    assert bars[own].measured == 1.5
+    assert bars[own.replace("backward,", "backward without autograd,")].measured == 6.0
+    assert len([what for what in bars if "without autograd" in what]) == 2  # with one thread, against each of the two
+
+
 def test_one_measurement_has_no_spread() -> None:
     assert spread([3.0]) == Spread(3.0, 3.0, 3.0)
     with pytest.raises(Exception, match="data point"):

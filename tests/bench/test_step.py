@@ -17,6 +17,7 @@ from query_reduction.bench.step import OURS, build_qrn, prepare_step, workload
 from query_reduction.bench.step_peers import build_peer, scan_unbound
 from query_reduction.bench.timing import Effort
 from query_reduction.inference.heads import HeadConfig
+from query_reduction.native import library as native
 from query_reduction.networks.gru import GRUConfig
 from query_reduction.networks.lstm import LSTMConfig
 from query_reduction.networks.recurrent import RecurrentReader
@@ -150,4 +151,7 @@ def test_scaling_and_limits_have_a_row_for_every_case(tiny: Effort) -> None:
     scaling = measure_scaling(tiny, ("2r4",))
     assert (len(scaling.threads), len(scaling.restarts), len(scaling.overhead)) == (2, 1, 2)
     limits = measure_limits(tiny, gemm=16, stream=64, scan_steps=8, variants=("2r4",))
-    assert len(limits.steps) == 3 and len(limits.bandwidth) == 3 and limits.scan_share > 0
+    assert len(limits.steps) == 3 and limits.scan_share > 0
+    names = [row.name for row in limits.bandwidth]
+    assert names[:2] == ["copy", "triad"] and names[-1].startswith("scan, forward and backward")
+    assert ("triad, written past the cache" in names[2:-1]) == native.available()

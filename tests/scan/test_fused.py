@@ -39,6 +39,11 @@ def results(arguments: list[Tensor], reverse: bool) -> list[Tensor]:
     return [h, *torch.autograd.grad(h.square().sum(), leaves)]
 
 
+def results_in_a_row(arguments: list[Tensor], reverse: bool) -> list[list[Tensor]]:
+    """Several times: scans that are not large get threads only when others came just before them."""
+    return [results(arguments, reverse) for _ in range(4)]
+
+
 @pytest.mark.usefixtures("any_threads")
 @pytest.mark.parametrize("gate", ["scalar", "vector"])
 @pytest.mark.parametrize("shape", [(1, 1000, 200), (2, 1301, 50), (5, 990, 33), (70, 640, 3)])
@@ -49,7 +54,23 @@ def test_same_bits_on_any_number_of_threads(gate: str, shape: tuple[int, int, in
     first = results(arguments, reverse)
     for count in (2, 3, 8):
         threads.use_threads(count)
-        assert all(torch.equal(a, b) for a, b in zip(first, results(arguments, reverse), strict=True))
+        for again in results_in_a_row(arguments, reverse):
+            assert all(torch.equal(a, b) for a, b in zip(first, again, strict=True))
+
+
+@pytest.mark.usefixtures("any_threads")
+@pytest.mark.parametrize("batch", [1, 2, 3, 8, 9, 33])
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_every_example_has_its_gradient(batch: int, count: int) -> None:
+    """Backward takes the examples in another order than forward, and threads several at once."""
+    threads.use_threads(count)
+    arguments = inputs(batch, 40, 70, 70)
+    h = scan(*arguments, backend="loop")
+    leaves = [argument for argument in arguments if argument.requires_grad]
+    wanted = [h, *torch.autograd.grad(h.square().sum(), leaves)]
+    for got in results_in_a_row(arguments, False):
+        for have, want in zip(got, wanted, strict=True):
+            torch.testing.assert_close(have, want, rtol=2e-4, atol=2e-4)
 
 
 FADING = {"soon": 0.5, "late": 0.002, "never": 0.0}
@@ -74,9 +95,9 @@ def test_long_stories_cut_into_stretches_keep_their_bits(gate: str, fading: str,
         first = results(given, reverse)
         for workers in (2, 5):
             threads.use_threads(workers)
-            again = results(given, reverse)
-            assert all(torch.equal(a.nan_to_num(), b.nan_to_num()) for a, b in zip(first, again, strict=True))
-            assert all(torch.equal(a.isnan(), b.isnan()) for a, b in zip(first, again, strict=True))
+            for again in results_in_a_row(given, reverse):
+                assert all(torch.equal(a.nan_to_num(), b.nan_to_num()) for a, b in zip(first, again, strict=True))
+                assert all(torch.equal(a.isnan(), b.isnan()) for a, b in zip(first, again, strict=True))
 
 
 @pytest.mark.usefixtures("any_threads")

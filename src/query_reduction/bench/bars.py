@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from query_reduction.bench.contenders import WITHOUT_AUTOGRAD
+from query_reduction.bench.recurrence import BOTH
 from query_reduction.bench.results import Build, Limits, LongStories, Recurrence, Scaling, Step, ratios
 from query_reduction.bench.tables import Table
 
@@ -69,12 +71,17 @@ def bars_table(bars: Sequence[Bar], *, quick: bool) -> Table:
 def _recurrence(part: Recurrence) -> Iterator[Bar]:
     for row in part.rows:
         for threads in row.race.thread_counts:
-            own, peers = row.race.own(threads), row.race.peers(threads)
-            for start, bar in _SCAN_BARS.items():
-                peer = next((peer for peer in peers if peer.contender.startswith(start)), None)
-                if own is not None and peer is not None:
-                    what = f"scan {row.size}, {row.mode}, threads: {threads}, against {peer.contender}"
-                    yield Bar(what, bar, ratios(peer, own).median, "×")
+            peers = row.race.peers(threads)
+            ways = {row.mode: row.race.own(threads)}
+            if row.mode == BOTH:
+                # Like for like: those it is compared with have no autograd around them.
+                ways[f"{row.mode} without autograd"] = row.race.of(WITHOUT_AUTOGRAD, threads)
+            for way, own in ways.items():
+                for start, bar in _SCAN_BARS.items():
+                    peer = next((peer for peer in peers if peer.contender.startswith(start)), None)
+                    if own is not None and peer is not None:
+                        what = f"scan {row.size}, {way}, threads: {threads}, against {peer.contender}"
+                        yield Bar(what, bar, ratios(peer, own).median, "×")
     for row in part.crowded:
         for threads in row.race.thread_counts:
             own, peers = row.race.own(threads), row.race.peers(threads)

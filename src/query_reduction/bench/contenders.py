@@ -10,9 +10,11 @@ from typing import Protocol
 
 from query_reduction.bench.problem import Problem, Result, Size
 
-__all__ = ["CONTENDERS", "OURS", "Contender", "Solver", "contender"]
+__all__ = ["CONTENDERS", "OURS", "WITHOUT_AUTOGRAD", "Contender", "Solver", "contender"]
 
 OURS = "ours"
+WITHOUT_AUTOGRAD = "ours, without autograd"
+"""Forward and gradient as two calls, which is how the loops of Numba and JAX are called, too."""
 
 
 class Solver(Protocol):
@@ -64,6 +66,7 @@ class Contender:
 
 CONTENDERS = (
     Contender(OURS, "peers_torch:ours"),
+    Contender(WITHOUT_AUTOGRAD, "peers_torch:OursByHand"),
     Contender("Numba loop", "peers_numba:NumbaScan", "numba"),
     Contender("JAX lax.scan", "peers_jax:jax_scan", "jax"),
     Contender("JAX associative_scan", "peers_jax:jax_associative_scan", "jax"),

@@ -12,6 +12,7 @@ from query_reduction.bench.results import BandwidthRow, Limits, Samples, ShareRo
 from query_reduction.bench.step import STACKED, Workload, our_runner, workload
 from query_reduction.bench.timing import Effort, Runner, race
 from query_reduction.inference.variants import QRNConfig
+from query_reduction.native import library as native
 from query_reduction.native.threads import available_cores
 from query_reduction.networks.registry import resolve
 from query_reduction.scan import scan
@@ -83,7 +84,7 @@ def measure_limits(
 
 
 def _bandwidth(effort: Effort, stream: int, scan_steps: int, cores: int) -> list[BandwidthRow]:
-    """Bandwidth by copy and by a + s·b, and last the scan's."""
+    """Bandwidth by copy and by a + s·b, in PyTorch and written past the cache, and last the scan's."""
     a, b, c = (torch.ones(stream) for _ in range(3))
     z = torch.rand(1, scan_steps, 64, requires_grad=True)
     v = torch.randn(1, scan_steps, 64, requires_grad=True)
@@ -93,16 +94,20 @@ def _bandwidth(effort: Effort, stream: int, scan_steps: int, cores: int) -> list
         return torch.autograd.grad(scan(z, v), (z, v), gradient)
 
     by_torch = {"set_threads": torch.set_num_threads, "thread_counts": (cores,)}
-    found = race(
-        [
-            Runner("copy", lambda: c.copy_(a), **by_torch),  # type: ignore[arg-type]
-            Runner("triad", lambda: torch.add(a, b, alpha=2.0, out=c), **by_torch),  # type: ignore[arg-type]
-            Runner(f"scan, forward and backward, {scan_steps} steps of 64 units", both),
-        ],
-        effort,
-    )
-    moved = [2 * stream * 4, 3 * stream * 4, _SCAN_PASSES * v.numel() * 4]
-    rates = [(samples.contender, _rates(samples, amount)) for samples, amount in zip(found, moved, strict=True)]
+    moved = {"copy": 2 * stream * 4, "triad": 3 * stream * 4}
+    runners = [
+        Runner("copy", lambda: c.copy_(a), **by_torch),  # type: ignore[arg-type]
+        Runner("triad", lambda: torch.add(a, b, alpha=2.0, out=c), **by_torch),  # type: ignore[arg-type]
+    ]
+    if native.available():
+        name = "triad, written past the cache"
+        addresses = (a.data_ptr(), b.data_ptr(), c.data_ptr())
+        runners.append(Runner(name, lambda: native.triad(addresses, stream, cores), thread_counts=(cores,)))
+        moved[name] = moved["triad"]
+    name = f"scan, forward and backward, {scan_steps} steps of 64 units"
+    runners.append(Runner(name, both))
+    moved[name] = _SCAN_PASSES * v.numel() * 4
+    rates = [(samples.contender, _rates(samples, moved[samples.contender])) for samples in race(runners, effort)]
     return [BandwidthRow(name, spread(values), max(values)) for name, values in rates]
 
 

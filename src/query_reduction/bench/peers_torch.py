@@ -9,9 +9,10 @@ import torch
 from torch import Tensor
 
 from query_reduction.bench.problem import Problem, Result
-from query_reduction.scan import scan
+from query_reduction.scan import scan, scan_with_gradient
 
 __all__ = [
+    "OursByHand",
     "TorchScan",
     "accelerated_scan_reference",
     "compiled_associative",
@@ -87,6 +88,29 @@ class TorchScan:
 def ours(problem: Problem) -> TorchScan:
     """This package's scan, as it is called everywhere in it."""
     return TorchScan(_Way(scan, gates=_same, sign=1), problem)
+
+
+class OursByHand:
+    """This package's scan and its gradient, one call each."""
+
+    def __init__(self, problem: Problem) -> None:
+        self._z, self._v = (torch.from_numpy(array).clone() for array in (problem.z, problem.v))
+        self._gradient = torch.from_numpy(problem.gradient)
+
+    def forward(self) -> object:
+        """All states."""
+        return scan_with_gradient(self._z, self._v)[0]
+
+    def both(self) -> tuple[Tensor, Tensor, Tensor]:
+        """All states and both gradients."""
+        h, gradients = scan_with_gradient(self._z, self._v)
+        dz, dv, _ = gradients(self._gradient)
+        return h, dz, dv
+
+    def result(self) -> Result:
+        """What ``both`` computes."""
+        h, dz, dv = self.both()
+        return Result(h.numpy(), dz.numpy(), dv.numpy())
 
 
 def matrix_form(problem: Problem) -> TorchScan:

@@ -44,7 +44,7 @@ def measure_recurrence(
 def prepare_solver(name: str, threads: int, request: dict[str, Any]) -> Calls:
     """In a contender's process: what can be timed at a size, once its results are known to be right."""
     chosen = contender(name)
-    _set_threads(threads, own=name == OURS)
+    _set_threads(threads, own=name.startswith(OURS))
     problem = make_problem(Size(**request))
     solver = chosen.solver(problem)
     off = difference(solver.result(), solve(problem))

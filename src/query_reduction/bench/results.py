@@ -100,10 +100,13 @@ class Race:
         return None
 
     def peers(self, threads: int) -> list[Samples]:
-        """All others, fastest first, each with the number of threads up to this that is best for it."""
+        """All others, fastest first, each with the number of threads up to this that is best for it.
+
+        Ours in another form ("ours, …") is not one of them.
+        """
         best: dict[str, Samples] = {}
         for samples in self.samples:
-            if samples.contender == self.ours or samples.threads > threads or not samples.seconds:
+            if samples.contender.startswith(self.ours) or samples.threads > threads or not samples.seconds:
                 continue
             known = best.get(samples.contender)
             if known is None or samples.typical < known.typical:

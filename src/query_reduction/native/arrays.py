@@ -102,9 +102,11 @@ def scan(z: _Floats, v: _Floats, lengths: _Ints, *, reverse: bool) -> _Floats:
     h = np.empty_like(v)
     if not h.size:
         return h
-    native.scan_forward(
-        v.shape, z.shape[2] == dimension, reverse, native_threads(), _address(lengths), _address(z), _address(v), 0,
-        _address(h), v.itemsize == 8, (z, v, lengths, h),
+    native.scan(
+        False,
+        (*v.shape, z.shape[2] == dimension, reverse, native_threads(), 0, _address(lengths), _address(z), _address(v),
+         0, 0, 0, _address(h), 0, 0, 0),
+        v.itemsize == 8, (z, v, lengths, h),
     )  # fmt: skip
     return h
 

@@ -10,7 +10,7 @@ import ctypes
 import functools
 import logging
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from ctypes import POINTER, Structure, byref, c_char_p, c_double, c_int, c_int64, c_void_p, sizeof
 from pathlib import Path
 from struct import Struct
@@ -40,10 +40,10 @@ __all__ = [
     "library",
     "read_backward",
     "read_forward",
-    "scan_backward",
-    "scan_forward",
+    "scan",
     "supports",
     "take_step",
+    "triad",
     "update",
     "variant",
 ]
@@ -53,7 +53,7 @@ Words = tuple[int, int, int]
 
 _FILE_NAMES = ("_native.so", "_native.dylib")
 
-_INTERFACE = 4
+_INTERFACE = 5
 """``kInterface`` of ``kernels/reader.h``."""
 
 _LONG_CALL = 2e9
@@ -151,6 +151,7 @@ _SIGNATURES: dict[str, tuple[type | None, tuple[type, ...]]] = {
     "qrn_update": (c_int, (POINTER(UpdateCall), c_int)),
     "qrn_scan_forward": (c_int, (c_char_p, c_int)),
     "qrn_scan_backward": (c_int, (c_char_p, c_int)),
+    "qrn_triad": (c_int, (c_void_p, c_void_p, c_void_p, c_int64, c_int64)),
 }
 
 _MESSAGES = {
@@ -315,27 +316,14 @@ def update(call: UpdateCall, dtype: Number) -> None:
     _check(library().qrn_update(byref(call), dtype.itemsize == 8))
 
 
-def scan_forward(
-    shape: Sequence[int], vector: bool, reverse: bool, threads: int, lengths: int, z: int, v: int, initial: int,
-    out: int, double: bool, owners: tuple[object, ...],
-) -> None:  # fmt: skip
-    """Fill ``out`` with the states. Arrays are given by their addresses (0: none), and by their owners."""
-    batch, time, dim = shape
-    numbers = (batch, time, dim, vector, reverse, threads, 0, lengths, z, v, initial, 0, 0, out, 0, 0, 0)
-    _scan(library().qrn_scan_forward, numbers, double, owners)
+def scan(backward: bool, numbers: tuple[int, ...], double: bool, owners: tuple[object, ...]) -> None:
+    """Fill the results of a scan or its gradient.
 
-
-def scan_backward(
-    shape: Sequence[int], vector: bool, reverse: bool, threads: int, lengths: int, z: int, initial: int, h: int,
-    dh: int, dz: int, dv: int, dinitial: int, double: bool, owners: tuple[object, ...],
-) -> None:  # fmt: skip
-    """Fill ``dz``, ``dv`` and ``dinitial``."""
-    batch, time, dim = shape
-    numbers = (batch, time, dim, vector, reverse, threads, 0, lengths, z, 0, initial, h, dh, 0, dz, dv, dinitial)
-    _scan(library().qrn_scan_backward, numbers, double, owners)
-
-
-def _scan(function: Callable[..., int], numbers: Sequence[int], double: bool, owners: tuple[object, ...]) -> None:
+    ``numbers`` are the fields of ``ScanCall`` of ``kernels/reader.h``: arrays by their addresses, 0 for those that are
+    not needed and for the stop flag. ``owners`` are what the addresses belong to.
+    """
+    functions = library()
+    function = functions.qrn_scan_backward if backward else functions.qrn_scan_forward
     if 8 * numbers[0] * numbers[1] * numbers[2] < _LONG_CALL:
         status = function(_SCAN_CALL.pack(*numbers), double)
         if status != 0:
@@ -349,3 +337,8 @@ def _scan(function: Callable[..., int], numbers: Sequence[int], double: bool, ow
         _check(function(call, double))
 
     run(job, stop)
+
+
+def triad(addresses: tuple[int, int, int], count: int, threads: int) -> None:
+    """c = a + 2 b on arrays of floats that begin at these addresses: how fast this machine's memory is."""
+    _check(library().qrn_triad(*addresses, count, threads))

@@ -15,12 +15,15 @@ from torch.autograd.function import once_differentiable
 
 from query_reduction.native import library as native
 from query_reduction.native.library import EncoderCall, ReaderCall, SavedBlock, Stacked
-from query_reduction.native.memory import empty
+from query_reduction.native.memory import empty, whole_numbers
 from query_reduction.native.recording import recorded
 from query_reduction.native.shape import Shape
 from query_reduction.native.threads import native_threads
 
-__all__ = ["available", "encode", "read", "supports"]
+__all__ = ["available", "encode", "read", "rows", "supports"]
+
+_LARGE_TABLE = 1 << 22
+"""Numbers from which on PyTorch would get fresh memory from the system."""
 
 _WHOLE_NUMBERS = (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8)
 
@@ -49,10 +52,19 @@ def encode(embedding: Tensor, words: Tensor, longest: int) -> Tensor:
         )
     if longest < 0:
         raise ValueError(f"longest must be at least 0; got {longest}")
-    words = words.to(torch.int64).contiguous()
+    words = whole_numbers(words)
     if not recorded(embedding):
         return _encode(embedding, words, longest)
     result: Tensor = _Encode.apply(embedding, words, longest)  # type: ignore[no-untyped-call]
+    return result
+
+
+def rows(table: Tensor, numbers: Tensor) -> Tensor:
+    """``table[:, numbers]``, whose gradient is as large as the table: for a large one it is in memory that is kept."""
+    numbers = numbers.to(torch.int64)
+    if table.numel() < _LARGE_TABLE or not recorded(table):
+        return table[:, numbers]
+    result: Tensor = _Rows.apply(table, numbers)  # type: ignore[no-untyped-call]
     return result
 
 
@@ -67,7 +79,7 @@ def read(
     """Answer vectors, as ``QueryReductionNetwork.read``; ``parameters`` are the network's, by name."""
     tensors = (table, query, *_weights(shape, parameters))
     _check(shape, tensors, stories, lengths)
-    stories, lengths = stories.to(torch.int64).contiguous(), lengths.to(torch.int64).contiguous()
+    stories, lengths = whole_numbers(stories), whole_numbers(lengths)
     if not recorded(*tensors):
         return _read(shape, stories, lengths, tensors, saving=False)[0]
     result: Tensor = _Read.apply(shape, stories, lengths, *tensors)  # type: ignore[no-untyped-call]
@@ -178,6 +190,22 @@ class _Read(torch.autograd.Function):
         call.owners = (stories, lengths, gradient, *tensors, *results)
         native.read_backward(call, into, gradient.dtype, ctx.saved)
         return (None, None, None, *results)
+
+
+class _Rows(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, table: Tensor, numbers: Tensor) -> Tensor:
+        ctx.shape = table.shape
+        ctx.save_for_backward(numbers)
+        return table[:, numbers]
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
+        (numbers,) = ctx.saved_tensors
+        result = empty(ctx.shape, gradient.dtype).zero_()
+        torch.ops.aten.index_put_(result, [None, numbers], gradient, True)  # as PyTorch does, to the same bits
+        return result, None
 
 
 def _encode(embedding: Tensor, words: Tensor, longest: int) -> Tensor:

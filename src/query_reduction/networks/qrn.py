@@ -127,7 +127,7 @@ class QueryReductionNetwork(StackedNetwork):
     def losses(self, batch: TensorBatch) -> Float[Tensor, "restart batch"]:
         """Cross-entropy of every correct answer, and of the question itself if it is decoded."""
         table = self.encode(batch.words)
-        query = table[:, batch.questions.long()]
+        query = self._asked(table, batch)
         losses = self.head.losses(self, self.read(table, query, batch.stories, batch.lengths), batch)
         if self.config.decode_questions:
             losses = losses + decoder.losses(self, query, batch.words[batch.questions.long()])
@@ -144,6 +144,14 @@ class QueryReductionNetwork(StackedNetwork):
             self._step = TrainingStep(parameters)
         parts = (batch.words, batch.stories, batch.lengths, batch.questions, batch.answers)
         return self._step.take(self._shape_now, self._longest, parts, scale)
+
+    def _asked(
+        self, table: Float[Tensor, "restart sentence dim"], batch: TensorBatch
+    ) -> Float[Tensor, "restart batch dim"]:
+        """The questions' rows of the table."""
+        if self.native and native_reader.supports(table):
+            return native_reader.rows(table, batch.questions)
+        return table[:, batch.questions.long()]
 
     def encode(self, words: Int[Tensor, "sentence word"]) -> Float[Tensor, "restart sentence dim"]:
         """Sentence vectors by the position encoder; one embedding serves sentences and questions."""

@@ -18,12 +18,13 @@ from torch import Tensor
 
 from query_reduction.native import library as native
 from query_reduction.scan.associative import scan_associative
+from query_reduction.scan.by_hand import scan_with_gradient
 from query_reduction.scan.checks import check_inputs
 from query_reduction.scan.fused import scan_fused
 from query_reduction.scan.matrix import scan_matrix
 from query_reduction.scan.reference import scan_loop
 
-__all__ = ["BACKENDS", "scan"]
+__all__ = ["BACKENDS", "scan", "scan_with_gradient"]
 
 BACKENDS: dict[str, Callable[..., Tensor]] = {
     "loop": scan_loop,

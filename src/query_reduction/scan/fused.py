@@ -17,7 +17,7 @@ from query_reduction.native.recording import recorded
 from query_reduction.native.threads import native_threads
 from query_reduction.scan.checks import check_inputs
 
-__all__ = ["scan_fused"]
+__all__ = ["backward", "check_kind", "forward", "scan_fused"]
 
 
 _SCAN, _SCAN_BACKWARD = "query_reduction::scan", "query_reduction::scan_backward"
@@ -29,7 +29,7 @@ def scan_fused(
     """All h_t in one pass; the inputs have passed ``check_inputs``."""
     if not native.available():
         raise RuntimeError("the native library is not available: use the 'associative' scan")
-    _check_kind(z, v, lengths, initial)
+    check_kind(z, v, lengths, initial)
     if lengths is not None:
         lengths = lengths.to(torch.int64)
     if torch.compiler.is_compiling() or torch._C._are_functorch_transforms_active():
@@ -44,10 +44,10 @@ def scan_fused(
     if recorded(z, v) if initial is None else recorded(z, v, initial):
         h = _apply(z, v, lengths, initial, reverse)  # type: ignore[no-untyped-call]
         return h
-    return _forward(z, v, lengths, initial, reverse)
+    return forward(z, v, lengths, initial, reverse)
 
 
-def _check_kind(z: Tensor, *others: Tensor | None) -> None:
+def check_kind(z: Tensor, *others: Tensor | None) -> None:
     """What the native code can work on; shapes are checked elsewhere."""
     for tensor in (z, *others):
         if tensor is not None and not tensor.is_cpu:
@@ -56,41 +56,48 @@ def _check_kind(z: Tensor, *others: Tensor | None) -> None:
         raise ValueError(f"the fused scan works in float32 and float64, not {z.dtype}")
 
 
-def _contiguous(tensor: Tensor | None) -> tuple[Tensor | None, int]:
-    """The tensor or a copy with its numbers in a row, and their address; 0 if there is none."""
-    if tensor is None:
-        return None, 0
-    tensor = tensor.contiguous()
-    return tensor, tensor.data_ptr()
+def _address(tensor: Tensor | None) -> int:
+    """Where the numbers of a contiguous tensor are; 0 if there is none."""
+    return 0 if tensor is None else tensor.data_ptr()
 
 
-def _forward(z: Tensor, v: Tensor, lengths: Tensor | None, initial: Tensor | None, reverse: bool) -> Tensor:
+def forward(z: Tensor, v: Tensor, lengths: Tensor | None, initial: Tensor | None, reverse: bool) -> Tensor:
+    """All states, not recorded for autograd. Short scans take no longer than what is done here in Python."""
     z, v = z.contiguous(), v.contiguous()
-    lengths, lengths_at = _contiguous(lengths)
-    initial, initial_at = _contiguous(initial)
-    shape = v.shape
+    if lengths is not None:
+        lengths = lengths.contiguous()
+    if initial is not None:
+        initial = initial.contiguous()
+    batch, time, dim = v.shape
     h = empty_like(v)
-    native.scan_forward(
-        shape, z.shape[2] == shape[2], reverse, native_threads(), lengths_at, z.data_ptr(), v.data_ptr(), initial_at,
-        h.data_ptr(), v.dtype is torch.float64, (z, v, lengths, initial, h),
+    native.scan(
+        False,
+        (batch, time, dim, z.shape[2] == dim, reverse, native_threads(), 0, _address(lengths), z.data_ptr(),
+         v.data_ptr(), _address(initial), 0, 0, h.data_ptr(), 0, 0, 0),
+        v.dtype is torch.float64, (z, v, lengths, initial, h),
     )  # fmt: skip
     return h
 
 
-def _backward(
+def backward(
     gradient: Tensor, z: Tensor, h: Tensor, lengths: Tensor | None, initial: Tensor | None, reverse: bool
 ) -> tuple[Tensor, Tensor, Tensor | None]:
+    """The gradients of ``z``, ``v`` and ``initial`` for that of ``h``."""
     gradient, z, h = gradient.contiguous(), z.contiguous(), h.contiguous()
-    lengths, lengths_at = _contiguous(lengths)
-    initial, initial_at = _contiguous(initial)
-    shape = h.shape
-    dz = empty_like(z) if h.numel() > 0 else torch.zeros_like(z)
+    if lengths is not None:
+        lengths = lengths.contiguous()
+    dinitial = None
+    if initial is not None:
+        initial = initial.contiguous()
+        dinitial = torch.empty_like(initial)
+    batch, time, dim = h.shape
+    dz = empty_like(z) if batch and time and dim else torch.zeros_like(z)
     dv = empty_like(h)
-    dinitial, dinitial_at = _contiguous(None if initial is None else torch.empty_like(initial))
-    native.scan_backward(
-        shape, z.shape[2] == shape[2], reverse, native_threads(), lengths_at, z.data_ptr(), initial_at, h.data_ptr(),
-        gradient.data_ptr(), dz.data_ptr(), dv.data_ptr(), dinitial_at, h.dtype is torch.float64,
-        (gradient, z, h, lengths, initial, dz, dv, dinitial),
+    native.scan(
+        True,
+        (batch, time, dim, z.shape[2] == dim, reverse, native_threads(), 0, _address(lengths), z.data_ptr(), 0,
+         _address(initial), h.data_ptr(), gradient.data_ptr(), 0, dz.data_ptr(), dv.data_ptr(), _address(dinitial)),
+        h.dtype is torch.float64, (gradient, z, h, lengths, initial, dz, dv, dinitial),
     )  # fmt: skip
     return dz, dv, dinitial
 
@@ -102,7 +109,7 @@ class _Scan(torch.autograd.Function):
     def forward(
         ctx: Any, z: Tensor, v: Tensor, lengths: Tensor | None, initial: Tensor | None, reverse: bool
     ) -> Tensor:
-        h = _forward(z, v, lengths, initial, reverse)
+        h = forward(z, v, lengths, initial, reverse)
         ctx.save_for_backward(z, h, lengths, initial)
         ctx.reverse = reverse
         return h
@@ -112,7 +119,7 @@ class _Scan(torch.autograd.Function):
         if torch.is_grad_enabled():
             raise RuntimeError("the fused scan has no second derivative: use the 'associative' scan")
         z, h, lengths, initial = ctx.saved_tensors
-        dz, dv, dinitial = _backward(gradient, z, h, lengths, initial, ctx.reverse)
+        dz, dv, dinitial = backward(gradient, z, h, lengths, initial, ctx.reverse)
         return dz, dv, None, dinitial, None
 
 
@@ -124,18 +131,18 @@ torch.func needs that."""
 def _forward_checked(z: Tensor, v: Tensor, lengths: Tensor, initial: Tensor, reverse: bool) -> Tensor:
     """The operator: it may be called with anything, so everything is checked."""
     check_inputs(z, v, lengths, initial)
-    _check_kind(z, v, lengths, initial)
-    return _forward(z, v, lengths.to(torch.int64), initial, reverse)
+    check_kind(z, v, lengths, initial)
+    return forward(z, v, lengths.to(torch.int64), initial, reverse)
 
 
 def _backward_checked(
     gradient: Tensor, z: Tensor, h: Tensor, lengths: Tensor, initial: Tensor, reverse: bool
 ) -> tuple[Tensor, ...]:
     check_inputs(z, h, lengths, initial)
-    _check_kind(z, h, lengths, initial, gradient)
+    check_kind(z, h, lengths, initial, gradient)
     if gradient.shape != h.shape or gradient.dtype != h.dtype:
         raise ValueError(f"gradient must be {tuple(h.shape)} {h.dtype}; got {tuple(gradient.shape)} {gradient.dtype}")
-    dz, dv, dinitial = _backward(gradient, z, h, lengths.to(torch.int64), initial, reverse)
+    dz, dv, dinitial = backward(gradient, z, h, lengths.to(torch.int64), initial, reverse)
     assert dinitial is not None
     return dz, dv, dinitial
 
