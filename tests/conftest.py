@@ -17,10 +17,10 @@ import torch
 from hypothesis import settings
 from jaxtyping import install_import_hook
 
-from query_reduction.native.threads import use_threads
+from query_reduction.native import threads
 
 # On a busy machine waiting for each other costs threads more than all the tests.
-use_threads(1)
+threads.use_threads(1)
 torch.set_num_threads(1)
 
 # How long an example takes says more about what else the machine does than about the code.
@@ -105,3 +105,12 @@ def knowledge_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("knowledge") / "kb.txt"
     path.write_text("".join(f"1 {subject} {relation}\t{value}\n" for subject, relation, value in knowledge_rows()))
     return path
+
+
+@pytest.fixture
+def any_threads() -> Iterator[None]:
+    """For tests that change the number of threads: what it was before is restored."""
+    before, chosen = torch.get_num_threads(), threads._chosen
+    yield
+    torch.set_num_threads(before)
+    threads._chosen = chosen

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 import torch
 from torch import Tensor
@@ -13,14 +11,6 @@ from query_reduction.native import threads
 from query_reduction.scan import scan
 
 pytestmark = pytest.mark.skipif(not native.available(), reason="the native library is not built")
-
-
-@pytest.fixture
-def any_threads() -> Iterator[None]:
-    before, chosen = torch.get_num_threads(), threads._chosen
-    yield
-    torch.set_num_threads(before)
-    threads._chosen = chosen
 
 
 def inputs(batch: int, time: int, dim: int, gate: int, dtype: torch.dtype = torch.float32) -> list[Tensor]:
