@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("playwright.sync_api", reason="needs playwright")
 from browser_steps import MINUTE, paste, tell
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 pytestmark = pytest.mark.browser
 
@@ -77,6 +77,27 @@ def test_pasted_story(page: Page) -> None:
     expect(page.locator("#answer")).to_have_text("office")
     assert page.locator("#sentences textarea").first.input_value() == "Mary went to the garden."
     expect(page.locator("#sentences li")).to_have_count(2)
+
+
+def test_paste_leaves_the_caret_where_one_has_gone(page: Page) -> None:
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page.route("**/api/sentences", hold)
+    page.get_by_role("button", name="Clear").click()
+    page.locator("#sentences textarea").first.focus()
+    with page.expect_request("**/api/sentences"):
+        paste(page, "Mary went to the garden.\nJohn went to the office.")
+    page.locator("#question").focus()
+    page.keyboard.type("Where is ")
+    with page.expect_response("**/api/sentences"):
+        held[0].continue_()
+    expect(page.locator("#sentences li")).to_have_count(2)
+    page.keyboard.type("John?")
+    expect(page.locator("#question")).to_have_value("Where is John?")
+    expect(page.locator("#answer")).to_have_text("office")
 
 
 def test_a_pasted_paragraph_becomes_sentences(page: Page) -> None:

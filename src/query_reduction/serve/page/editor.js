@@ -65,9 +65,10 @@ export class Editor {
     try {
       const { sentences } = await post("/api/sentences", { sentences: kept });
       const added = sentences.map((sentence) => this.row(sentence));
+      const stayed = row.contains(document.activeElement); // whoever has gone on to the question keeps the caret there
       row.after(...added);
       if (!textOf(row).trim()) row.remove();
-      added.at(-1).querySelector("textarea").focus();
+      if (stayed) added.at(-1).querySelector("textarea").focus();
       this.changed();
     } catch (error) {
       this.failed(error, "Not pasted: ");
