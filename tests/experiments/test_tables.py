@@ -129,6 +129,18 @@ def test_columns_are_compared_over_the_same_tasks(store: ResultStore) -> None:
     assert "– [2 of 3 tasks]" in to_markdown(table)
 
 
+def test_a_column_planned_for_some_tasks_lacks_nothing_on_the_others(store: ResultStore) -> None:
+    other = replace(QA_1K.chosen_columns(["6r"])[0], tasks=("1", "4"))
+    for task in ("1", "2", "4"):
+        add(store, task, result(0, 8.0))
+    for number in range(10):
+        store.add(record(setting_of(QA_1K, other, "1"), result(number, 2.0)))
+    table = build_table(store, QA_1K, columns=[COLUMN, other], tasks=["1", "2", "4"])
+    assert [(column.tried, column.planned) for column in table.columns] == [(3, 30), (10, 20)]
+    assert table.averages == ("average (3 tasks)",), "it does not narrow what the others are compared on"
+    assert "6r: `deep`, 10 (tasks 1, 4 alone)" in to_markdown(table)
+
+
 def test_only_the_planned_restarts_are_used_however_many_there_are(store: ResultStore) -> None:
     for number in range(12):
         # The best on development comes after the planned ones.

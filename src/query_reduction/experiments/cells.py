@@ -67,6 +67,8 @@ class ColumnResult:
     recipes: tuple[str, ...]
     restarts: int
     """Planned for each cell and recipe."""
+    tasks: tuple[str, ...]
+    """The tasks it is trained on, if not all of the table's."""
     control: bool
     given: str
     """What it is given besides training data, where columns differ in that."""

@@ -59,11 +59,19 @@ class Column:
     """The table that holds its results, if not the one it is a column of."""
     published: str = ""
     """Where its published errors are, as table/column, if not under the names of its own table and column."""
+    tasks: tuple[str, ...] = ()
+    """The tasks it is trained on, if not all of the table's."""
 
     @property
     def name(self) -> str:
         """The column's heading, as in the paper."""
         return self.label or (f"{self.network} joint" if self.joint else self.network)
+
+    def trained_on(self, tasks: Sequence[str]) -> list[str]:
+        """Which of these tasks it is trained on; a joint network knows only the one of all tasks."""
+        if self.joint:
+            return [JOINT]
+        return [task for task in tasks if not self.tasks or task in self.tasks]
 
     @property
     def available(self) -> bool:

@@ -168,12 +168,13 @@ def legend(table: Table) -> str:
 
 def _recipes(columns: Sequence[ColumnResult]) -> str:
     """Which columns have which recipes: those with the same ones together."""
-    groups: dict[tuple[tuple[str, ...], int], list[str]] = {}
+    groups: dict[tuple[tuple[str, ...], int, tuple[str, ...]], list[str]] = {}
     for column in columns:
-        groups.setdefault((column.recipes, column.restarts), []).append(column.name)
+        groups.setdefault((column.recipes, column.restarts, column.tasks), []).append(column.name)
     return "; ".join(
         f"{', '.join(names)}: {' or '.join(f'`{recipe}`' for recipe in recipes)}, {restarts}"
-        for (recipes, restarts), names in groups.items()
+        + (f" (tasks {', '.join(tasks)} alone)" if tasks else "")
+        for (recipes, restarts, tasks), names in groups.items()
     )
 
 

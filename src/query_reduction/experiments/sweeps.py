@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from query_reduction.experiments.plan import JOINT, Column, Experiment, Variation
+from query_reduction.experiments.plan import Column, Experiment, Variation
 from query_reduction.experiments.probe import fingerprint
 from query_reduction.experiments.records import Machine, Origin, Setting
 from query_reduction.experiments.store import ResultStore
@@ -43,7 +43,7 @@ def plan_table(
     for column in columns:
         for variation in (recipe,) if recipe else column.recipes:
             setup = variation.setup(column.network)
-            for task in (JOINT,) if column.joint else tasks:
+            for task in column.trained_on(tasks):
                 if task not in loaded:
                     loaded[task] = _Data.of(*load_task(experiment, task))
                 data = loaded[task]

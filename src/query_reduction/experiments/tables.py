@@ -122,7 +122,7 @@ class _Builder:
         """A column, once per error measure; averages are added when all columns are there."""
         recipes = (self.recipe,) if self.recipe else column.recipes
         limit = self.restarts or column.restarts
-        tasks = [JOINT] if column.joint else self.tasks
+        tasks = column.trained_on(self.tasks)
         cells: dict[str, _CellResults] = {}
         for task in tasks:
             found = [one for recipe in recipes if (one := self._find(column, task, recipe, limit))]
@@ -142,6 +142,7 @@ class _Builder:
                 measure=measure,
                 recipes=tuple(recipe.name for recipe in recipes),
                 restarts=limit,
+                tasks=column.tasks,
                 control=column.control,
                 given=column.given,
                 # The paper uses only one measure; errors by another must not appear next to its numbers.
@@ -223,9 +224,9 @@ class _Builder:
 def _summaries(
     experiment: Experiment, column: ColumnResult, columns: Sequence[ColumnResult], tasks: Sequence[str]
 ) -> dict[str, Summary]:
-    """A column's averages; where some column lacks rows, also over the rows that all have, for comparison."""
+    """A column's averages; where some column still lacks rows, also over the rows that all have, for comparison."""
     shown = set(experiment.rows_of(tasks))
-    begun = [other for other in columns if other.measured and other.measure == column.measure]
+    begun = [other for other in columns if other.measured and other.measure == column.measure and not other.tasks]
     found: dict[str, Summary] = {}
     for label, every_row in experiment.averages().items():
         rows = [row for row in every_row if row in shown]
