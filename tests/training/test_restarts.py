@@ -25,7 +25,9 @@ from query_reduction.training.setup import Setup
 
 RECIPE = Recipe(restarts=3, max_epochs=12, evaluate_every=2, patience=4, keep="loss")
 ADAM = replace(RECIPE, optimiser="adam", learning_rate=0.02)
+READOUT_FIRST = replace(ADAM, readout_epochs=3)
 either_optimiser = pytest.mark.parametrize("recipe", [RECIPE, ADAM], ids=["adagrad", "adam"])
+any_schedule = pytest.mark.parametrize("recipe", [RECIPE, ADAM, READOUT_FIRST], ids=["adagrad", "adam", "readout"])
 
 
 @pytest.fixture(scope="module")
@@ -82,7 +84,7 @@ def test_together_as_alone_to_the_last_bit(parts: Parts, optimiser: Any, network
             assert all(torch.equal(weight, theirs[name]) for name, weight in restart.weights.items())
 
 
-@either_optimiser
+@any_schedule
 def test_together_as_alone(parts: Parts, recipe: Recipe) -> None:
     """Each restart ends where it ends when trained by itself; leaving the stack early changes nothing for the rest."""
     together = make(parts, recipe=recipe)
@@ -95,8 +97,8 @@ def test_together_as_alone(parts: Parts, recipe: Recipe) -> None:
         assert mine.best_epoch == theirs.best_epoch
 
 
-@either_optimiser
-@pytest.mark.parametrize("stop_at", [1, 2, 5, 8])
+@any_schedule
+@pytest.mark.parametrize("stop_at", [1, 2, 3, 5, 8])
 def test_interrupted_and_resumed(parts: Parts, tmp_path: Path, stop_at: int, recipe: Recipe) -> None:
     whole = make(parts, recipe=recipe)
     whole.train()
@@ -213,6 +215,47 @@ def test_adam_is_pytorchs(parts: Parts) -> None:
         optimiser.step()
     for mine, other in zip(network.parameters(), theirs, strict=True):
         torch.testing.assert_close(mine, other[[0, 2]])
+
+
+@pytest.mark.parametrize("network", ["2r8", "gru"])
+@either_optimiser
+def test_the_readout_is_trained_first(parts: Parts, recipe: Recipe, network: str) -> None:
+    """All other weights wait, weight decay or not; then the optimiser begins anew, and everything moves."""
+    run = make(parts, recipe=replace(recipe, readout_epochs=2, l2=0.1, evaluate_every=1), network=network)
+    weights = dict(run.trainer.network.named_parameters())
+    start = {name: weight.detach().clone() for name, weight in weights.items()}
+
+    def moved() -> set[str]:
+        return {name for name, weight in weights.items() if not torch.equal(weight, start[name])}
+
+    for epoch in range(2):
+        run.trainer.run_to_next_look()
+        assert moved() == {"answer_weight"}, epoch
+    steps = len(run.trainer.train) // recipe.batch
+    assert run.trainer._stack.state()["steps"] == 2 * steps
+    run.trainer.run_to_next_look()
+    assert moved() == set(weights)
+    assert run.trainer._stack.state()["steps"] == steps
+
+
+def test_an_optimiser_that_begins_anew_remembers_nothing(parts: Parts) -> None:
+    one, other = (make(parts, recipe=ADAM).trainer._stack for _ in range(2))
+    generator = torch.Generator().manual_seed(1)
+    gradients = torch.randn(one._gradients.shape, generator=generator)
+    one._gradients.copy_(gradients)
+    one.step(0.02)
+    one.forget_steps()
+    other._values.copy_(one._values)
+    for stack in (one, other):
+        stack._gradients.copy_(gradients)
+        stack.step(0.02)
+    for name, value in one.state().items():
+        assert torch.equal(value, other.state()[name]), name
+
+
+def test_without_a_readout_of_its_own_none_can_be_trained_first(parts: Parts) -> None:
+    with pytest.raises(InputError, match="no weights for readout-epochs to train first"):
+        make(parts, recipe=READOUT_FIRST, network="memn2n")
 
 
 @either_optimiser

@@ -51,7 +51,7 @@ def build_head(
     """Build the head a task needs and declare its weights on a network whose output has this dimension."""
     known = plain.build_head(config, vocabulary)
     for name, shape in known.shapes(dimension).items():
-        network.declare(name, shape, start or uniform(dimension**-0.5))
+        network.declare(name, shape, start or uniform(dimension**-0.5), readout=True)
     if isinstance(known, plain.ResponseHead):
         return ResponseHead(known)
     return SlotHead(known) if isinstance(known, plain.SlotHead) else AnswerHead()

@@ -110,15 +110,20 @@ class StackedModule(nn.Module):
         super().__init__()
         self._seeds = seeds
         self._decay_uses: dict[str, int] = {}
+        self._readout: list[str] = []
 
-    def declare(self, name: str, shape: tuple[int, ...], start: Start, *, decay_uses: int = 1) -> None:
+    def declare(
+        self, name: str, shape: tuple[int, ...], start: Start, *, decay_uses: int = 1, readout: bool = False
+    ) -> None:
         """Register a parameter, given its shape without the restart dimension.
 
         ``decay_uses`` is how often a forward pass uses it, which the original code multiplies weight decay by;
-        0 exempts it from weight decay.
+        0 exempts it from weight decay. ``readout`` marks those that score answers, given what was read.
         """
         self.register_parameter(name, nn.Parameter(self._seeds.draw(start, shape)))
         self._decay_uses[name] = decay_uses
+        if readout:
+            self._readout.append(name)
 
     def decay_uses(self) -> Iterator[tuple[str, int]]:
         """How often weight decay counts each parameter, in the order of ``named_parameters``."""
@@ -126,6 +131,15 @@ class StackedModule(nn.Module):
             if isinstance(module, StackedModule):
                 for name, uses in module._decay_uses.items():
                     yield f"{prefix}.{name}" if prefix else name, uses
+
+    def readout(self) -> frozenset[str]:
+        """The names of the parameters that score answers, given what was read."""
+        return frozenset(
+            f"{prefix}.{name}" if prefix else name
+            for prefix, module in self.named_modules()
+            if isinstance(module, StackedModule)
+            for name in module._readout
+        )
 
 
 @dataclass(frozen=True, slots=True)

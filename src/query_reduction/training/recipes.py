@@ -67,6 +67,10 @@ class Recipe:
     """With several tasks, draw this share of an epoch's stories from the tasks whose questions the network, as it is at
     the start of the epoch, answers wrongly; the more errors, the more stories. Needs copies, and restarts=1, because
     every restart would need different stories."""
+    readout_epochs: Annotated[int, Between(0, 1_000_000)] = 0
+    """In this many epochs at the start, train only the weights that score answers. A network that is to learn which of
+    many answers a question can have at all, as with several tasks, moves all its weights for it, and may lose a start
+    from which the rest is easily learned."""
     hidden: Annotated[int, Between(0, 1_000_000)] = 0
     """Hide every training story among up to this many sentences of --haystack, drawn anew in every epoch; development
     stories among forty times as many, which training does not see. 0 hides nothing."""

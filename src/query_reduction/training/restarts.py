@@ -136,6 +136,9 @@ class RestartTrainer:
             questions = self._renewed(self.epoch)
             train = np.arange(len(questions))
         batches = batch_order(recipe.seed, self.epoch, len(train), recipe.batch)
+        readout_only = self.epoch < recipe.readout_epochs
+        if self.epoch == recipe.readout_epochs > 0:
+            self._stack.forget_steps()
         self.network.train()
         self.network.begin_epoch(self.epoch)
         total = torch.zeros(len(self._active))
@@ -156,7 +159,7 @@ class RestartTrainer:
             self._stack.share_gradients(self._share)
             if recipe.clip:
                 self._stack.clip_gradients(recipe.clip)
-            self._stack.step(learning_rate)
+            self._stack.step(learning_rate, readout_only=readout_only)
         self._share.add_up(total)
         return total / len(batches)
 

@@ -80,6 +80,10 @@ class Run:
         weights = torch.from_numpy(rarity).to(torch.get_default_dtype())
         seeds = Seeds(self.restart_numbers, setup.recipe.seed, weights)
         network = build_network(setup.network, self.task.vocabulary, self.task.head, seeds)
+        if setup.recipe.readout_epochs and not network.readout():
+            raise InputError(
+                "this network scores answers by its word vectors: it has no weights for readout-epochs to train first"
+            )
         if start:
             before, now = start.task.vocabulary, self.task.vocabulary
             take_weights(network, start.weights, {(before.size, now.size), (len(before.answers), len(now.answers))})

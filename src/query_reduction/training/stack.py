@@ -42,6 +42,7 @@ class ParameterStack:
         self._names = [name for name, _ in network.named_parameters()]
         self._recipe = recipe
         self._optimiser = build_optimiser(recipe)
+        self._readout = network.readout()
         self._uses = self._uses_of_parameters()
         by_uses = sorted(range(len(self._uses)), key=self._uses.__getitem__)
         self._alike = [list(run) for _, run in groupby(by_uses, key=self._uses.__getitem__)]
@@ -127,14 +128,29 @@ class ParameterStack:
             view.mul_(scale.view(-1, *[1] * (view.dim() - 1)))
 
     @torch.no_grad()
-    def step(self, learning_rate: float) -> None:
-        """One step of the optimiser, weight decay included."""
+    def step(self, learning_rate: float, *, readout_only: bool = False) -> None:
+        """One step of the optimiser, weight decay included; with ``readout_only`` all other weights stay the same."""
+        named = zip(self._names, self._views(self._values), strict=True) if readout_only else ()
+        held = [(view, view.clone()) for name, view in named if name not in self._readout]
+        self._step_all(learning_rate)
+        for view, before in held:
+            view.copy_(before)
+
+    def _step_all(self, learning_rate: float) -> None:
         count, self._steps = self._steps, self._steps + 1
         if self._update is not None:
             self._update.take(learning_rate, self._steps)
             return
         for run in self._runs:
             self._optimiser.step(run.values, run.gradients, run.memory, count, rate=learning_rate, decay=run.decay)
+
+    @torch.no_grad()
+    def forget_steps(self) -> None:
+        """Let the optimiser begin anew, from the weights as they are."""
+        for kind, start in self._optimiser.memory.items():
+            for view in self._views(self._memory[kind]):
+                view.fill_(start)
+        self._steps = 0
 
     def keep(self, positions: Iterable[int]) -> None:
         """Drop all restarts except those at these positions of the stack."""
