@@ -20,7 +20,6 @@ from typing import Any
 
 from query_reduction.data.stories import Story
 from query_reduction.errors import InputError
-from query_reduction.experiments.catalogue import RECIPES
 from query_reduction.native.threads import use_threads
 from query_reduction.provenance import provenance
 from query_reduction.ready import FOLDER, size_limit
@@ -59,9 +58,8 @@ _DECODED = {"decode_questions": True}
 _NETWORKS = {3: "3rv", 7: "3rv", 16: "3r", 17: "3r", 18: "3rv", 19: "3rv"}
 # In these tasks people move from place to place. Those of task 8 answer with lists of things: more would make too many.
 _CASTS = dict.fromkeys((1, 2, 3, 5, 6, 7, 9, 10, 11, 12, 13, 14), KNOWN) | {8: {**KNOWN, "things": 3}}
-# As in the tables; of twice as many stories, one copy is as many as two there. Restarts that need stories of their own
-# cannot train together.
-_JOINT = {**RECIPES["best-joint"].changes, "copies": 1, "restarts": 1}
+# Restarts that need stories of their own cannot train together.
+_ONE = {"restarts": 1}
 PLANS: dict[str, Plan] = {
     **{
         f"task{number}": Plan(info.title, str(number), _NETWORKS.get(number, "2r"), known=_CASTS)
@@ -71,7 +69,9 @@ PLANS: dict[str, Plan] = {
     # Questions about people are what the decoder needs to say "Where is Sandra?", so task 2 is learned with task 1.
     "task2": Plan(TASKS[2].title, "1,2", "2r", changes=_DECODED, known=_CASTS),
     # Retold anew in every epoch, fewer stories per task are enough.
-    "joint": Plan("All twenty story tasks", "all", "3rv100", questions=2000, changes=_JOINT, known=_CASTS),
+    "joint": Plan(
+        "All twenty story tasks", "all", "3rv100", recipe="joint", questions=2000, changes=_ONE, known=_CASTS
+    ),
     "dialog": Plan("Booking a table", "5", "2rc", data="generated-dialog", recipe="original"),
 }
 
