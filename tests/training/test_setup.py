@@ -43,11 +43,19 @@ def test_wrong_names(name: str) -> None:
 
 
 def test_best_is_for_stories_and_knows_its_network() -> None:
-    with pytest.raises(InputError, match="best and long are for stories"):
+    with pytest.raises(InputError, match="best, joint and long are for stories"):
         setup("2r", "best", kind="dialogs")
     tried = own_setup(None, "best", kind="stories", questions=1000)
     assert (tried.name, tried.recipe.copies, tried.recipe.split) == ("3rv100", 10, "story")
     assert own_setup(None, "original", kind="stories", questions=1000).name == "2r"
+
+
+@pytest.mark.parametrize(("questions", "copies", "readout"), [(2000, 18, 3), (20_000, 2, 3), (200_000, 1, 1)])
+def test_several_tasks_get_as_many_stories_however_many_there_are(questions: int, copies: int, readout: int) -> None:
+    found = own_setup(None, "joint", kind="stories", questions=questions)
+    assert (found.recipe.copies, found.recipe.readout_epochs, found.recipe.restarts) == (copies, readout, 1)
+    assert isinstance(found.network, QRNConfig)
+    assert found.network.position_length == "sentence"
 
 
 def test_a_family_changes_what_a_network_has() -> None:
