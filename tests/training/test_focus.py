@@ -48,15 +48,15 @@ def run(**changes: object) -> Run:
 )
 def test_more_of_what_is_wrong(share: float, wrong: Mapping[str, float], expected: Mapping[str, int]) -> None:
     focused = focus(share, wrong)
-    assert focused.wanted(2, wrong) == expected
-    drawn = focused.draw(2, run().trainer.network, random.Random(1))
+    assert focused.wanted(400, wrong) == expected
+    drawn = focused.draw(400, run().trainer.network, random.Random(1))
     asked = Counter(story.task for story in drawn for _ in story.questions)
     most = max(len(story.questions) for story in PARTS.train)
     assert all(0 <= asked[task] - count < most for task, count in expected.items())
 
 
 def test_no_story_comes_again_before_all_others_of_its_task() -> None:
-    drawn = focus(0.5, {"1": 0.0, "2": 0.4}).draw(2, run().trainer.network, random.Random(1))
+    drawn = focus(0.5, {"1": 0.0, "2": 0.4}).draw(400, run().trainer.network, random.Random(1))
     for task in "12":
         times = Counter({story: 0 for story in PARTS.train if story.task == task})
         times.update(story for story in drawn if story.task == task)
@@ -75,6 +75,15 @@ def test_the_same_seed_trains_the_same() -> None:
     first.train()
     second.train()
     assert first.best().dev_loss == second.best().dev_loss
+
+
+def test_an_epoch_may_tell_a_part_of_very_many() -> None:
+    trained = run(focus_questions=64, batch=32)
+    renewed = trained.trainer._renewed
+    assert renewed is not None
+    most = max(len(story.questions) for story in PARTS.train)
+    assert 64 <= len(renewed(0)) < 64 + 2 * most
+    assert len(run().trainer._renewed(0)) >= 180  # type: ignore[misc]
 
 
 @pytest.mark.parametrize("changes", [{"restarts": 2}, {"copies": 0}])

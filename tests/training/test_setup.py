@@ -50,10 +50,10 @@ def test_best_is_for_stories_and_knows_its_network() -> None:
     assert own_setup(None, "original", kind="stories", questions=1000).name == "2r"
 
 
-@pytest.mark.parametrize(("questions", "copies", "readout"), [(2000, 18, 3), (20_000, 2, 3), (200_000, 1, 1)])
-def test_several_tasks_get_as_many_stories_however_many_there_are(questions: int, copies: int, readout: int) -> None:
+@pytest.mark.parametrize(("questions", "copies", "drawn"), [(2000, 18, 0), (20_000, 2, 0), (200_000, 1, 36_000)])
+def test_several_tasks_get_as_many_stories_however_many_there_are(questions: int, copies: int, drawn: int) -> None:
     found = own_setup(None, "joint", kind="stories", questions=questions)
-    assert (found.recipe.copies, found.recipe.readout_epochs, found.recipe.restarts) == (copies, readout, 1)
+    assert (found.recipe.copies, found.recipe.focus_questions, found.recipe.restarts) == (copies, drawn, 1)
     assert isinstance(found.network, QRNConfig)
     assert found.network.position_length == "sentence"
 

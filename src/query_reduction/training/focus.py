@@ -39,13 +39,15 @@ class Focus:
                 asked.append(story)
             count[story.task] += len(story.questions)
         self._questions = dict(count)
+        self.total = sum(count.values())
+        """The questions of all stories."""
         self._asked = encode(asked)
         self._share = share
 
-    def draw(self, copies: int, network: StackedNetwork, chance: random.Random) -> list[Story]:
-        """About ``copies`` times as many questions as there are; of a task, no story again before all others."""
+    def draw(self, questions: int, network: StackedNetwork, chance: random.Random) -> list[Story]:
+        """Stories with about this many questions; of a task, no story again before all others."""
         told: list[Story] = []
-        for task, wanted in self.wanted(copies, self.errors(network)).items():
+        for task, wanted in self.wanted(questions, self.errors(network)).items():
             left = wanted
             while left > 0:
                 for story in chance.sample(self._of_task[task], len(self._of_task[task])):
@@ -55,15 +57,15 @@ class Focus:
                         break
         return told
 
-    def wanted(self, copies: int, errors: Mapping[str, float]) -> dict[str, int]:
-        """How many questions of each task to ask."""
-        total, wrong = sum(self._questions.values()), sum(errors.values())
-        shares = {task: own / total for task, own in self._questions.items()}
+    def wanted(self, questions: int, errors: Mapping[str, float]) -> dict[str, int]:
+        """How many of so many questions are asked of each task."""
+        wrong = sum(errors.values())
+        shares = {task: own / self.total for task, own in self._questions.items()}
         if wrong:
             shares = {
                 task: (1 - self._share) * share + self._share * errors[task] / wrong for task, share in shares.items()
             }
-        return {task: round(copies * total * share) for task, share in shares.items()}
+        return {task: round(questions * share) for task, share in shares.items()}
 
     def errors(self, network: StackedNetwork) -> dict[str, float]:
         """The share of wrong answers to some training questions of each task, by the network as it is."""

@@ -17,8 +17,10 @@ __all__ = ["FAMILIES", "Family", "Recipe", "family"]
 
 MANY_QUESTIONS = 5000
 """From this many training questions on, the published settings for ten thousand are used."""
+_JOINT_EPOCH = 36_000
+"""Questions per epoch of several tasks, about."""
 _MANY_OF_ALL_TASKS = 100_000
-"""From this many questions of several tasks on, a few epochs are enough."""
+"""From this many questions of several tasks on, an epoch tells only a part."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +71,9 @@ class Recipe:
     """With several tasks, draw this share of an epoch's stories from the tasks whose questions the network, as it is at
     the start of the epoch, answers wrongly; the more errors, the more stories. Needs copies, and restarts=1, because
     every restart would need different stories."""
+    focus_questions: Annotated[int, Between(0, 100_000_000)] = 0
+    """With focus, draw stories with about this many questions per epoch, so that what is wrong is found out often
+    enough where there are very many; 0 for --copies times as many as there are."""
     readout_epochs: Annotated[int, Between(0, 1_000_000)] = 0
     """In this many epochs at the start, train only the weights that score answers. A network that is to learn which of
     many answers a question can have at all, as with several tasks, moves all its weights for it, and may lose a start
@@ -180,21 +185,20 @@ def _best(questions: int, kind: str) -> dict[str, Any]:
 
 
 def _joint(questions: int, kind: str) -> dict[str, Any]:
-    few = questions < _MANY_OF_ALL_TASKS
-    # The rate stays high until all tasks have left chance.
-    epochs = {"readout_epochs": 3, "max_epochs": 50, "halve_after": 35, "halve_every": 4, "patience": 50}
-    of_many = {"readout_epochs": 1, "max_epochs": 14, "halve_after": 9, "halve_every": 1, "patience": 14}
-    return (
-        _best(questions, kind)
-        | (epochs if few else of_many)
-        | {
-            "learning_rate": 0.003,
-            "solved_epochs": 3,
-            "copies": max(1, round(36_000 / max(questions, 1))),
-            "focus": 0.7,
-            "restarts": 1,
-        }
-    )
+    return _best(questions, kind) | {
+        "learning_rate": 0.003,
+        # The rate stays high until all tasks have left chance.
+        "halve_after": 35,
+        "halve_every": 4,
+        "max_epochs": 50,
+        "patience": 50,
+        "solved_epochs": 3,
+        "readout_epochs": 3,
+        "focus": 0.7,
+        "copies": max(1, round(_JOINT_EPOCH / max(questions, 1))),
+        "focus_questions": _JOINT_EPOCH if questions >= _MANY_OF_ALL_TASKS else 0,
+        "restarts": 1,
+    }
 
 
 def _long(questions: int, kind: str) -> dict[str, Any]:

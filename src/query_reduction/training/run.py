@@ -129,7 +129,8 @@ class Run:
         def renewed(epoch: int) -> EncodedQuestions:
             chance = random.Random(f"{recipe.seed}/{epoch}")
             if focus:
-                drawn = focus.draw(recipe.copies, self.trainer.network, chance)
+                wanted = recipe.focus_questions or recipe.copies * focus.total
+                drawn = focus.draw(wanted, self.trainer.network, chance)
                 told = list(self.task.retell(drawn)(chance))
             else:
                 told = [story for _ in range(max(recipe.copies, 1)) for story in retold(chance)]
