@@ -83,6 +83,20 @@ def test_verdicts(
     assert (found.verdict, found.passed) == (verdict, passed)
 
 
+@pytest.mark.parametrize(
+    ("processor", "verdict"),
+    [("a processor", "NOT EQUAL on the same instruction set"), ("another", "within the spread of the restarts")],
+)
+def test_without_native_code_the_kind_of_processor_decides(
+    store: ResultStore, again: ResultStore, processor: str, verdict: str
+) -> None:
+    plain = origin(ran_on=Processor(None, False))
+    cell = stored_cell(store, [10.0, 12.0, 14.0], plain)
+    elsewhere = replace(plain, machine=replace(plain.machine, processor=processor))
+    again.add(record(small_setting(), result(0, 11.0), elsewhere))
+    assert compare([cell], again, {})[0].verdict == verdict
+
+
 def test_other_code_one_restart_and_no_result_are_said(store: ResultStore, again: ResultStore) -> None:
     cell = stored_cell(store, [10.0], origin(ran_on=AVX2))
     assert compare([cell], again, {cell.name: "no files"})[0].verdict == "not compared: no files"

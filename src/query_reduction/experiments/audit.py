@@ -1,7 +1,7 @@
 """Stored results recomputed: some restarts, drawn at random, stored compared with new.
 
 A restart is trained again together with those it was trained with, because they affect the last bits of its sums. With
-the same code and instruction set, the numbers must be equal; otherwise training amplifies the last bits, and the new
+the same code and instructions, the numbers must be equal; otherwise training amplifies the last bits, and the new
 number must be one that another restart of the cell could have given.
 """
 
@@ -19,7 +19,7 @@ import numpy as np
 from query_reduction.errors import InputError
 from query_reduction.experiments.catalogue import EXPERIMENTS
 from query_reduction.experiments.probe import fingerprint
-from query_reduction.experiments.records import Processor
+from query_reduction.experiments.records import Origin, Processor
 from query_reduction.experiments.store import Record, ResultStore, StoredSetting
 from query_reduction.experiments.sweep import Job, plan
 from query_reduction.experiments.sweeps import Origins, cost_of, load_parts_of, prepare_folder
@@ -132,7 +132,7 @@ def _compare(cell: AuditedCell, again: ResultStore, problem: str) -> Comparison:
     same_code = origin.fingerprint.agrees(fingerprint(cell.record.setting.setup))
     if not same_code:
         return Comparison(cell, new, ran_on, "computed by code that gives other numbers", False)
-    if origin.ran_on == ran_on and origin.machine.torch == record.origin.machine.torch:
+    if _same_arithmetic(origin, record.origin):
         return Comparison(cell, new, ran_on, "NOT EQUAL on the same instruction set", False)
     results = [one.result for one in cell.stored.records]
     if len(results) < 2:
@@ -140,6 +140,12 @@ def _compare(cell: AuditedCell, again: ResultStore, problem: str) -> Comparison:
     if all(_within(results, new, measure, row) for measure, rows in new.errors.items() for row in rows):
         return Comparison(cell, new, ran_on, "within the spread of the restarts", True)
     return Comparison(cell, new, ran_on, "OUTSIDE the spread of the restarts", False)
+
+
+def _same_arithmetic(stored: Origin, new: Origin) -> bool:
+    """Whether both ran the same instructions; without native code PyTorch chooses them, by the kind of processor."""
+    alike = stored.ran_on == new.ran_on and stored.machine.torch == new.machine.torch
+    return alike and (bool(new.ran_on.native) or stored.machine.processor == new.machine.processor)
 
 
 def _numbers(result: RestartResult) -> tuple[object, ...]:
@@ -188,7 +194,9 @@ def _line(one: Comparison) -> str:
     spread = f"{np.mean(errors):.1f} ± {np.std(errors):.1f}, {len(errors)}"
     again = _shown(record.setting.table, one.again) if one.again else "–"
     stored = _shown(record.setting.table, record.result)
-    where = record.origin.ran_on.instruction_set or "not recorded"
+    ran_on = record.origin.ran_on
+    without = "no native code" if ran_on.native is False else "not recorded"
+    where = f"{record.origin.machine.processor}, {ran_on.instruction_set or without}"
     return f"| {one.cell.name} | {record.result.restart} | {stored} | {again} | {spread} | {where} | {one.verdict} |"
 
 
