@@ -122,6 +122,9 @@ def test_the_longest_waiting_connection_makes_room(port: int) -> None:
         response(used)
         idle = [connect(port) for _ in range(7)]
         try:
+            for one in idle:  # a connection that has an answer is one the server knows of
+                one.sendall(HEALTH)
+                response(one)
             used.sendall(HEALTH)
             response(used)  # so the idle ones have waited longer
             with connect(port) as newcomer:

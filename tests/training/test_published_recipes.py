@@ -41,7 +41,11 @@ def test_halvings_are_counted_from_a_later_epoch() -> None:
     trainer: Any = SimpleNamespace(recipe=recipe, epoch=0, train=[0], _active=[0], _renewed=None, _questions=None)
     trainer.network = SimpleNamespace(train=lambda: None, begin_epoch=lambda epoch: None, noisy=False)
     trainer._share = SimpleNamespace(part=lambda chosen: [], add_up=lambda tensor: None)
-    trainer._stack = SimpleNamespace(zero_gradients=lambda: None, share_gradients=lambda share: None, step=rates.append)
+    trainer._stack = SimpleNamespace(
+        zero_gradients=lambda: None,
+        share_gradients=lambda share: None,
+        step=lambda rate, readout_only: rates.append(rate),
+    )
     for trainer.epoch in range(8):
         RestartTrainer._run_epoch(trainer)
     assert rates == [8, 8, 8, 8, 8, 4, 4, 2]
