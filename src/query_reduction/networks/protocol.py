@@ -127,19 +127,19 @@ class StackedModule(nn.Module):
 
     def decay_uses(self) -> Iterator[tuple[str, int]]:
         """How often weight decay counts each parameter, in the order of ``named_parameters``."""
-        for prefix, module in self.named_modules():
-            if isinstance(module, StackedModule):
-                for name, uses in module._decay_uses.items():
-                    yield f"{prefix}.{name}" if prefix else name, uses
+        for prefix, module in self._parts():
+            for name, uses in module._decay_uses.items():
+                yield prefix + name, uses
 
     def readout(self) -> frozenset[str]:
         """The names of the parameters that score answers, given what was read."""
-        return frozenset(
-            f"{prefix}.{name}" if prefix else name
-            for prefix, module in self.named_modules()
-            if isinstance(module, StackedModule)
-            for name in module._readout
-        )
+        return frozenset(prefix + name for prefix, module in self._parts() for name in module._readout)
+
+    def _parts(self) -> Iterator[tuple[str, StackedModule]]:
+        """The parts that declare parameters, itself first, with what stands before the names of these."""
+        for name, module in self.named_modules():
+            if isinstance(module, StackedModule):
+                yield f"{name}." if name else "", module
 
 
 @dataclass(frozen=True, slots=True)
