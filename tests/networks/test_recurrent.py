@@ -13,6 +13,7 @@ from torch import Tensor, nn
 
 from query_reduction.bench.step import workload
 from query_reduction.inference.heads import HeadConfig
+from query_reduction.networks.encoder import encode_sentences
 from query_reduction.networks.gru import GRUConfig, GRUNetwork
 from query_reduction.networks.lstm import LSTMConfig, LSTMNetwork
 from query_reduction.networks.protocol import Seeds
@@ -87,6 +88,15 @@ def as_torch(network: RecurrentReader, restart: int) -> tuple[nn.GRU | nn.LSTM, 
     return theirs, equal
 
 
+def inputs_of(network: RecurrentReader, batch: TensorBatch) -> tuple[Tensor, Tensor]:
+    """What the first layer reads at each step, and the number of steps."""
+    if network.config.reads == "words":
+        words, lengths = word_sequence(batch)
+        return network.embedding[:, words], lengths
+    table = encode_sentences(network.embedding, batch.words, WORDS.longest_sentence)
+    return table[:, batch.stories] + table[:, batch.questions].unsqueeze(2), batch.lengths
+
+
 @both_readings
 @both_cells
 def test_equals_pytorch(build: Build, reads: Reads, batch: TensorBatch) -> None:
@@ -95,7 +105,7 @@ def test_equals_pytorch(build: Build, reads: Reads, batch: TensorBatch) -> None:
     found = network.read(batch)
     weight = torch.cos(torch.arange(found[0].numel(), dtype=torch.float64)).view(found[0].shape)
     (found * weight).sum().backward()
-    inputs, lengths = network._inputs(batch)
+    inputs, lengths = inputs_of(network, batch)
     for restart in range(3):
         theirs, equal = as_torch(network, restart)
         states, _ = theirs(inputs[restart].detach())

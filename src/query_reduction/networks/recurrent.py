@@ -56,7 +56,7 @@ class RecurrentConfig:
 
 
 class RecurrentReader(StackedNetwork):
-    """A stack of recurrent readers; a subclass declares the weights of its cell and computes a layer."""
+    """A stack of recurrent readers; a subclass declares the weights of its cell and computes a layer in two parts."""
 
     embedding: Float[Tensor, "restart vocabulary dim"]
     answer_weight: Float[Tensor, "restart answer dim"]
@@ -76,10 +76,20 @@ class RecurrentReader(StackedNetwork):
         """Declare the weights of the recurrent layers."""
 
     @abstractmethod
+    def project(self, layer: int, inputs: Float[Tensor, "restart row dim"]) -> Float[Tensor, "restart row gates"]:
+        """The part of a layer that depends on single inputs: one product for all steps."""
+
+    @abstractmethod
+    def states(
+        self, layer: int, projected: Float[Tensor, "restart batch time gates"]
+    ) -> Float[Tensor, "restart batch time dim"]:
+        """The states of a layer after each step, all sequences having the same number of them."""
+
     def layer(
         self, layer: int, inputs: Float[Tensor, "restart batch time dim"]
     ) -> Float[Tensor, "restart batch time dim"]:
-        """The states of one layer after each step."""
+        """The states of one layer that reads these inputs."""
+        return self.states(layer, self.project(layer, inputs.flatten(1, 2)).unflatten(1, inputs.shape[1:3]))
 
     def scores(self, batch: TensorBatch) -> Float[Tensor, "restart batch answer"]:
         """The score of every answer."""
@@ -91,33 +101,30 @@ class RecurrentReader(StackedNetwork):
 
     def read(self, batch: TensorBatch) -> Float[Tensor, "restart batch dim"]:
         """The state of the last layer after each question's last step; zero if there is none."""
-        states, lengths = self._inputs(batch)
-        if states.shape[2] == 0:
-            return states.new_zeros(*states.shape[:2], self.config.dimension)
-        for layer in range(self.config.layers):
+        if self.config.reads == "words":
+            words, lengths = word_sequence(batch)
+            # There are far fewer words than steps: each is projected once.
+            projected = look_up(self.project(0, self.embedding), words)
+        else:
+            lengths = batch.lengths.long()
+            table = encode_sentences(self.embedding, batch.words, self._longest)
+            told = look_up(table, batch.stories) + look_up(table, batch.questions).unsqueeze(2)
+            projected = self.project(0, told.flatten(1, 2)).unflatten(1, told.shape[1:3])
+        if projected.shape[2] == 0:
+            return projected.new_zeros(*projected.shape[:2], self.config.dimension)
+        states = self.states(0, projected)
+        for layer in range(1, self.config.layers):
             states = self.layer(layer, states)
         last = (lengths - 1).clamp(min=0).view(1, -1, 1, 1).expand(states.shape[0], -1, 1, states.shape[3])
         # An empty story leaves the state it begins with: zero.
         return states.gather(2, last).squeeze(2) * (lengths > 0).unsqueeze(1)
 
-    def _inputs(self, batch: TensorBatch) -> tuple[Float[Tensor, "restart batch time dim"], Int[Tensor, "batch"]]:
-        if self.config.reads == "words":
-            words, lengths = word_sequence(batch)
-            return self.embedding[:, words], lengths
-        table = encode_sentences(self.embedding, batch.words, self._longest)
-        question = table[:, batch.questions.long()]
-        return table[:, batch.stories.long()] + question.unsqueeze(2), batch.lengths.long()
-
 
 class SteppedReader(RecurrentReader):
     """A reader whose gates look at the state, so that it must step through time; its sequences are packed.
 
-    A subclass also projects inputs and steps through projected ones.
+    A subclass steps through what it projected.
     """
-
-    @abstractmethod
-    def project(self, layer: int, inputs: Float[Tensor, "restart row dim"]) -> Float[Tensor, "restart row gates"]:
-        """The part of a layer's gates that depends on the input alone: one product for all steps."""
 
     @abstractmethod
     def steps(
@@ -125,14 +132,12 @@ class SteppedReader(RecurrentReader):
     ) -> Float[Tensor, "restart row dim"]:
         """The states of a layer after each packed step."""
 
-    def layer(
-        self, layer: int, inputs: Float[Tensor, "restart batch time dim"]
+    def states(
+        self, layer: int, projected: Float[Tensor, "restart batch time gates"]
     ) -> Float[Tensor, "restart batch time dim"]:
-        """The states of one layer after each step, all sequences having the same number of them."""
-        restarts, batch, time, _ = inputs.shape
-        packing = pack(torch.full((batch,), time))
-        packed = inputs.transpose(1, 2).flatten(1, 2)
-        states = self.steps(layer, self.project(layer, packed), packing)
+        """The states of a layer after each step, all sequences having the same number of them."""
+        restarts, batch, time, _ = projected.shape
+        states = self.steps(layer, projected.transpose(1, 2).flatten(1, 2), pack(torch.full((batch,), time)))
         return states.view(restarts, time, batch, self.config.dimension).transpose(1, 2)
 
     def read(self, batch: TensorBatch) -> Float[Tensor, "restart batch dim"]:

@@ -56,21 +56,26 @@ class SCRNNetwork(RecurrentReader):
         self.declare("slow_fast", (layers, slow, fast), uniform(slow**-0.5))
         self.declare("fast_fast", (layers, fast, fast), uniform(fast**-0.5))
 
-    def layer(
-        self, layer: int, inputs: Float[Tensor, "restart batch time dim"]
+    def project(self, layer: int, inputs: Float[Tensor, "restart row dim"]) -> Float[Tensor, "restart row dim"]:
+        """A x_t for the fast units and B x_t for the slow ones."""
+        return torch.bmm(inputs, torch.cat((self.input_fast[:, layer], self.input_slow[:, layer]), dim=2))
+
+    def states(
+        self, layer: int, projected: Float[Tensor, "restart batch time dim"]
     ) -> Float[Tensor, "restart batch time dim"]:
         """s_t = (1 - α) B x_t + α s_{t-1} and h_t = σ(P s_t + A x_t + R h_{t-1})."""
+        slow_units = self.config.slow_units
+        fast, entering = projected.split((self.config.dimension - slow_units, slow_units), dim=3)
         # The slow units are a linear recurrence: the scan's gate is 1 - α at every step.
-        entering = (1 - self.config.slowness) * torch.einsum("rbtd,rds->rbts", inputs, self.input_slow[:, layer])
+        entering = (1 - self.config.slowness) * entering
         gate = entering.new_full((1, 1, 1), 1 - self.config.slowness)
         flat = entering.flatten(0, 1)
         slow = scan(gate.expand(*flat.shape[:2], 1).contiguous(), flat).view(entering.shape)
-        projected = torch.einsum("rbtd,rdf->rbtf", inputs, self.input_fast[:, layer])
-        projected = projected + torch.einsum("rbts,rsf->rbtf", slow, self.slow_fast[:, layer])
+        fast = fast + torch.einsum("rbts,rsf->rbtf", slow, self.slow_fast[:, layer])
         weight = self.fast_fast[:, layer]
-        h = torch.zeros_like(projected[:, :, 0])
+        h = torch.zeros_like(fast[:, :, 0])
         states = []
-        for step in projected.unbind(2):
+        for step in fast.unbind(2):
             h = torch.sigmoid(torch.baddbmm(step, h, weight))
             states.append(h)
         return torch.cat((torch.stack(states, dim=2), slow), dim=3)
