@@ -89,6 +89,27 @@ def test_little_data_finds_less_but_nothing_false(task: int, falsified: Falsifie
     assert falsified(task, stories, found) == []
 
 
+@pytest.mark.parametrize("seed", [2, 5])
+def test_words_with_other_forms_in_answers_never_move_alone(seed: int, falsified: Falsified) -> None:
+    """Too few stories to see that "north" needs "n": nothing must be concluded from that."""
+    stories = generate(19, 150, seed=seed)
+    found = discover(stories)
+    assert not any({"north", "east", "south", "west"} & kind for kind in kinds_of(found))
+    assert falsified(19, stories, found) == []
+
+
+def test_two_hundred_stories_show_colours_places_and_the_compass(falsified: Falsified) -> None:
+    colours = generate(16, 200, seed=0)
+    assert {"gray", "white", "yellow", "green"} in kinds_of(discover(colours))
+    ways = generate(19, 200, seed=0)
+    found = discover(ways)
+    assert PLACES in kinds_of(found)
+    assert {frozenset({"north", "south"}), frozenset({"n", "s"})} in [
+        {frozenset(pair) for pair in coupling} for coupling in found.couplings
+    ]
+    assert falsified(16, colours, discover(colours)) == [] == falsified(19, ways, found)
+
+
 def test_a_script_of_its_own_changes_nothing() -> None:
     stories = generate(20, 600, seed=4)
     found = discover([map_texts(story, lambda text: text.translate(SCRIPT)) for story in stories])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from query_reduction.data.stories import Story
@@ -37,12 +37,11 @@ class Corpus:
     names: tuple[str, ...]
     stories: tuple[Told, ...]
 
-    def with_questions_renamed(self, one: int, other: int) -> Corpus:
-        """Two units exchanged in questions and answers only: stories whose answers are often false."""
-        exchange = {one: other, other: one}
+    def with_questions_renamed(self, renaming: Mapping[int, int]) -> Corpus:
+        """Units renamed in questions and answers only: stories whose answers are often false."""
 
         def renamed(text: Encoded) -> Encoded:
-            return tuple([exchange.get(unit, unit) for unit in text])
+            return tuple([renaming.get(unit, unit) for unit in text])
 
         stories = [
             Told(

@@ -20,8 +20,6 @@ Coupling = tuple[tuple[int, int], ...]
 
 _FACTORS = 5
 _BEAM = 3
-_CLEARLY = 5.0
-"""Deviation at which a product with one factor left out counts as clearly refuted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +38,16 @@ class _Factor:
 def find_couplings(trial: Trial, kinds: Sequence[Sequence[int]], refuted: set[tuple[int, int]]) -> list[Coupling]:
     """All couplings that are not refuted, need every one of their factors, and do not contradict each other."""
     factors = _factors(trial, kinds, refuted)
+    if not factors:
+        return []
+    judge = _Judge(trial, kinds)
     found: dict[frozenset[_Factor], None] = {}
     for start in factors:
         if any(start in product for product in found):
             continue
-        products = _completed(trial, start, factors)
+        products = _completed(judge, start, factors)
         # Two ways to complete the same exchange: there is too little evidence to say which is right.
-        if len(products) == 1 and _needs_all(trial, products[0]):
+        if len(products) == 1 and _needs_all(judge, products[0]) and _needs_no_more(judge, products[0], factors):
             found[products[0]] = None
     return [
         tuple(sorted(pair for factor in product for pair in factor.pairs))
@@ -71,48 +72,74 @@ def _factors(trial: Trial, kinds: Sequence[Sequence[int]], refuted: set[tuple[in
     return factors
 
 
-def _completed(trial: Trial, start: _Factor, factors: Sequence[_Factor]) -> list[frozenset[_Factor]]:
+def _completed(judge: _Judge, start: _Factor, factors: Sequence[_Factor]) -> list[frozenset[_Factor]]:
     """The smallest products with this factor that nothing refutes."""
-    beam = [(_excess(trial, frozenset((start,))), frozenset((start,)))]
+    beam = [(judge.excess(frozenset((start,))), frozenset((start,)))]
     seen = {product for _, product in beam}
     for size in range(1, _FACTORS + 1):
-        passed = [product for _, product in beam if not _refuted(trial, product)]
+        passed = [product for _, product in beam if not judge.refuted(product)]
         if passed or size == _FACTORS:
             return passed
         longer = []
         for excess, product in beam:
-            taken = frozenset().union(*(factor.units for factor in product))
+            taken = _units(product)
             for factor in factors:
                 extended = product | {factor}
                 if extended in seen or factor.units & taken:
                     continue
                 seen.add(extended)
-                less = _excess(trial, extended)
+                less = judge.excess(extended)
                 if less < excess:
                     longer.append((less, extended))
         beam = sorted(longer, key=lambda entry: entry[0])[:_BEAM]
     return []
 
 
+def _units(product: frozenset[_Factor]) -> frozenset[int]:
+    return frozenset().union(*(factor.units for factor in product))
+
+
 def _pairs(product: frozenset[_Factor]) -> list[tuple[int, int]]:
     return [pair for factor in product for pair in factor.pairs]
 
 
-def _excess(trial: Trial, product: frozenset[_Factor]) -> float:
-    return trial.evidence.of_exchange(trial.exchange(*_pairs(product)), quick=True).excess
+class _Judge:
+    """What the evidence says of products, unit by unit, and with the units of each kind counted as one.
+
+    The second sees more in few stories; it applies to what moves whole kinds.
+    """
+
+    def __init__(self, trial: Trial, kinds: Sequence[Sequence[int]]) -> None:
+        self._trial = trial
+        self._evidence = (trial.evidence, trial.pooled_evidence(kinds)) if kinds else (trial.evidence,)
+
+    def excess(self, product: frozenset[_Factor]) -> float:
+        renaming = self._trial.exchange(*_pairs(product))
+        return self._trial.evidence.of_exchange(renaming, quick=True).excess
+
+    def refuted(self, product: frozenset[_Factor]) -> bool:
+        renaming = self._trial.exchange(*_pairs(product))
+        return any(evidence.of_exchange(renaming).refuted for evidence in self._evidence)
+
+    def clearly_refuted(self, product: frozenset[_Factor]) -> bool:
+        renaming = self._trial.exchange(*_pairs(product))
+        return any(evidence.of_exchange(renaming).clearly_refuted for evidence in self._evidence)
+
+    def refuted_without(self, pair: tuple[int, int], product: frozenset[_Factor]) -> bool:
+        pairs = [other for other in _pairs(product) if other != pair]
+        verdict = self._trial.evidence.of_exchange(self._trial.exchange(*pairs))
+        return verdict.refuted if len(product) == 1 else verdict.clearly_refuted
 
 
-def _refuted(trial: Trial, product: frozenset[_Factor]) -> bool:
-    return trial.evidence.of_exchange(trial.exchange(*_pairs(product))).refuted
-
-
-def _needs_all(trial: Trial, product: frozenset[_Factor]) -> bool:
+def _needs_all(judge: _Judge, product: frozenset[_Factor]) -> bool:
     """Whether every factor is needed: without it, or without one pair of it, the rest is clearly refuted."""
-    everything = _pairs(product)
-    parts = [[pair for pair in everything if pair not in factor.pairs] for factor in product if len(product) > 1]
-    parts += [[pair for pair in everything if pair != left_out] for left_out in everything if len(everything) > 1]
-    for part in parts:
-        verdict = trial.evidence.of_exchange(trial.exchange(*part))
-        if not verdict.refuted or (len(product) > 1 and verdict.largest < _CLEARLY):
-            return False
-    return True
+    if len(product) > 1 and not all(judge.clearly_refuted(product - {factor}) for factor in product):
+        return False
+    several = [pair for factor in product if len(factor.pairs) > 1 for pair in factor.pairs]
+    return all(judge.refuted_without(pair, product) for pair in several)
+
+
+def _needs_no_more(judge: _Judge, product: frozenset[_Factor], factors: Sequence[_Factor]) -> bool:
+    """Whether any further factor is refuted: if not, too little evidence is left to say where the exchange ends."""
+    taken = _units(product)
+    return all(judge.refuted(product | {factor}) for factor in factors if not factor.units & taken)

@@ -22,6 +22,9 @@ _DRAWS = 2000
 _FEW_DRAWS = 250
 _CERTAIN = 1e-4
 _UNSUSPICIOUS = 3.0
+_CLEARLY = 5.0
+_CLEARLY_TOGETHER = 20.0
+"""Largest deviation, or excess of all, of what is refuted clearly."""
 _BLOCK = 4096
 _ROUNDING = 1 - 1e-5
 
@@ -37,6 +40,11 @@ class Verdict:
     """Sum of the squares by which deviations exceed three: what a further exchange would have to remove."""
     features: int
     """The number of features considered."""
+
+    @property
+    def clearly_refuted(self) -> bool:
+        """Refuted by much more than the least that refutes."""
+        return self.refuted and (self.largest >= _CLEARLY or self.excess >= _CLEARLY_TOGETHER)
 
 
 class Evidence:

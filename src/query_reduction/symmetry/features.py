@@ -32,8 +32,9 @@ Arguments = ParamSpec("Arguments")
 class Extractor:
     """Counts features, of any corpus that has the same units."""
 
-    def __init__(self, corpus: Corpus, candidates: Candidates) -> None:
-        self._keys = Keys(corpus, candidates)
+    def __init__(self, corpus: Corpus, candidates: Candidates, counted_as: Sequence[int] | None = None) -> None:
+        """Each unit is counted as the one given for it, or as itself."""
+        self._keys = Keys(corpus, candidates, counted_as)
         self._cache: dict[Hashable, list[int]] = {}
 
     def table(self, corpus: Corpus, stories: Iterable[int] | None = None, *, questions_only: bool = False) -> Table:

@@ -2,15 +2,20 @@
 
 That nothing refutes an exchange means little if the evidence is thin. So both units must be frequent, and a control
 must fail: the same two exchanged in questions and answers only, which makes answers false, has to be refuted clearly.
+
+Few stories seldom show that of two units. But if no two of a larger group are refuted, a control of all together will
+do: each becomes the next in questions and answers, and units of a class are counted as one, so that what is true of all
+shows in every story.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import combinations
+from math import inf
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,8 +31,11 @@ _STORIES = 25
 _STORIES_ONE_SIDED = 40
 """If a unit occurs only in sentences, or only in questions, no control is possible: it must be more frequent."""
 _STORIES_OTHER_FORMS = 90
-"""Even more frequent, if the same names may have other forms in questions."""
+"""If the same names may have other forms in questions, it must be even more frequent, and exchanging two of those forms
+as well must be refuted clearly."""
 _CONTROL = 4.0
+_POOLED_CONTROL = 6.0
+"""Deviation at which a control is refuted clearly: that of two units, and that of a whole group."""
 _CLEARLY = 4.0
 """Deviation at which the larger number of stories refutes what the first do not."""
 _PAIRINGS = 7
@@ -79,8 +87,17 @@ class Trial:
         self.candidates = candidates
         self.presence = presence_of(corpus)
         self.frequent = self.presence.stories >= _STORIES
+        self._seed = seed
         self._extractor = Extractor(corpus, candidates)
         self.evidence = Evidence(self._extractor.table(corpus), seed)
+
+    def pooled_evidence(self, kinds: Sequence[Sequence[int]]) -> Evidence:
+        """The evidence if all units of a kind are counted as its first: what is true of one is true of all."""
+        counted_as = list(range(len(self.corpus.names)))
+        for kind in kinds:
+            for unit in kind:
+                counted_as[unit] = kind[0]
+        return Evidence(Extractor(self.corpus, self.candidates, counted_as).table(self.corpus), self._seed)
 
     def exchange(self, *pairs: tuple[int, int]) -> NDArray[np.int64]:
         """The renaming that exchanges each of these pairs."""
@@ -111,8 +128,14 @@ class Trial:
         sides = self._sides[pair]
         if sides.all():
             return True
-        needed = _STORIES_OTHER_FORMS if self._has_other_forms(one, sides) else _STORIES_ONE_SIDED
-        return bool((presence.stories[pair] >= needed).all())
+        opposite = self._only_on(0 if not sides[:, 0].any() else 1)
+        if not self._may_be_forms_of(one, opposite):
+            return bool((presence.stories[pair] >= _STORIES_ONE_SIDED).all())
+        return bool((presence.stories[pair] >= _STORIES_OTHER_FORMS).all()) and all(
+            self.evidence.of_exchange(self.exchange((one, other), forms)).clearly_refuted
+            for forms in self.candidates.pairs
+            if opposite.issuperset(forms) and self.frequent[list(forms)].all()
+        )
 
     @cached_property
     def _sides(self) -> NDArray[np.bool_]:
@@ -120,32 +143,40 @@ class Trial:
         presence = self.presence
         return np.stack([presence.told.any(axis=1), (presence.asked | presence.answered).any(axis=1)], axis=1)
 
-    def _has_other_forms(self, unit: int, sides: NDArray[np.bool_]) -> bool:
-        """Whether as many units occur only on the other side: they may be the same names in other forms."""
+    def _only_on(self, side: int) -> set[int]:
+        """The units of classes that occur on this side alone."""
+        return {
+            unit for unit in self.candidates.in_class if self._sides[unit, side] and not self._sides[unit, 1 - side]
+        }
+
+    def _may_be_forms_of(self, unit: int, others: Collection[int]) -> bool:
+        """Whether there are as many of these, in one class, as units like this one: the same names in other forms."""
         classes = self.candidates.classes
-        missing = 0 if not sides[:, 0].any() else 1
-        members = sorted(self.candidates.in_class)
-        sizes = Counter(int(classes[other]) for other in members)
-        opposite = Counter(
-            int(classes[other])
-            for other in members
-            if self._sides[other, missing] and not self._sides[other, 1 - missing]
-        )
-        return max(opposite.values(), default=0) >= sizes[int(classes[unit])]
+        alike = sum(int(classes[each] == classes[unit]) for each in self.candidates.in_class)
+        return max(Counter(int(classes[other]) for other in others).values(), default=0) >= alike
 
     def control_fails(self, one: int, other: int) -> bool:
         """Whether the evidence would have noticed, had these two been exchanged in questions and answers only."""
-        pair = [one, other]
-        in_questions = (self.presence.asked | self.presence.answered)[pair].any(axis=0)
-        if not in_questions.any() or not self.presence.told[pair].any():
-            return True  # nothing to control with
+        return self._change((one, other), self._extractor) >= _CONTROL
+
+    def pooled_control_fails(self, group: Sequence[int]) -> bool:
+        """Whether it would have noticed, had each become the next, whichever units these are."""
+        pooled = Extractor(self.corpus, self.candidates, self.candidates.classes.tolist())
+        return self._change(group, pooled) >= _POOLED_CONTROL
+
+    def _change(self, group: Sequence[int], extractor: Extractor) -> float:
+        """The largest deviation of a feature if each unit becomes the next in questions and answers only; 0 if that may
+        be chance."""
+        in_questions = (self.presence.asked | self.presence.answered)[list(group)].any(axis=0)
+        if not in_questions.any() or not self.presence.told[list(group)].any():
+            return inf  # nothing to control with
         stories = np.flatnonzero(in_questions).tolist()
-        changed = self.corpus.with_questions_renamed(one, other)
+        following = dict(zip(group, [*group[1:], group[0]], strict=True))
         verdict = self.evidence.of_change(
-            self._extractor.table(changed, stories, questions_only=True),
-            self._extractor.table(self.corpus, stories, questions_only=True),
+            extractor.table(self.corpus.with_questions_renamed(following), stories, questions_only=True),
+            extractor.table(self.corpus, stories, questions_only=True),
         )
-        return verdict.refuted and verdict.largest >= _CONTROL
+        return verdict.largest if verdict.refuted else 0.0
 
 
 def find_kinds(trial: Trial) -> tuple[list[list[int]], set[tuple[int, int]]]:
@@ -159,22 +190,21 @@ def find_kinds(trial: Trial) -> tuple[list[list[int]], set[tuple[int, int]]]:
             refuted.add(pair)
         elif trial.testable(*pair):
             accepted.add(pair)
-    groups = [
-        part
-        for group in _grouped(trial, accepted)
-        for part in _controlled(trial, group, accepted)
-        if _stands_together(trial, part)
-    ]
-    return groups, refuted
+    surely: list[list[int]] = []
+    together: list[list[int]] = []
+    for group in _grouped(trial, accepted):
+        ring = zip(group, [*group[1:], group[0]], strict=True) if len(group) > 2 else [tuple(group)]
+        if all(trial.control_fails(one, other) for one, other in ring):
+            surely.append(group)
+        elif len(group) > 2 and trial.pooled_control_fails(group):
+            together.append(group)
+        else:
+            surely += _grouped(trial, {pair for pair in combinations(group, 2) if _passes(trial, pair, accepted)})
+    return [group for group in surely + together if _stands_together(trial, group)], refuted
 
 
-def _controlled(trial: Trial, group: list[int], accepted: set[tuple[int, int]]) -> list[list[int]]:
-    """The group if the controls of its units fail, each with the next; otherwise the units that pass all controls."""
-    ring = zip(group, [*group[1:], group[0]], strict=True) if len(group) > 2 else [tuple(group)]
-    if all(trial.control_fails(one, other) for one, other in ring):
-        return [group]
-    pairs = {pair for pair in combinations(group, 2) if pair in accepted and trial.control_fails(*pair)}
-    return _grouped(trial, pairs)
+def _passes(trial: Trial, pair: tuple[int, int], accepted: set[tuple[int, int]]) -> bool:
+    return pair in accepted and trial.control_fails(*pair)
 
 
 def _stands_together(trial: Trial, group: Sequence[int]) -> bool:

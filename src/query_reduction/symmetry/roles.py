@@ -7,7 +7,7 @@ the first distinguishes.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from enum import IntEnum
 
 from query_reduction.symmetry.candidates import Candidates
@@ -44,10 +44,14 @@ class Text:
 
 
 class Keys:
-    """Numbers features; structures keep their numbers, so that two corpora can be compared."""
+    """Numbers features; structures keep their numbers, so that two corpora can be compared.
 
-    def __init__(self, corpus: Corpus, candidates: Candidates) -> None:
+    Features may count units as others (``counted_as``, by unit). Structures still tell which of them are the same.
+    """
+
+    def __init__(self, corpus: Corpus, candidates: Candidates, counted_as: Sequence[int] | None = None) -> None:
         self.classes: list[int] = candidates.classes.tolist()
+        self._counted_as = range(len(corpus.names)) if counted_as is None else counted_as
         self.base = len(corpus.names) + 1
         self.groups: list[Group] = []
         """Of each structure."""
@@ -63,7 +67,7 @@ class Keys:
             self.groups.append(group)
         key = number
         for place in range(PLACES):
-            key = key * self.base + (units[place] + 1 if place < len(units) else 0)
+            key = key * self.base + (self._counted_as[units[place]] + 1 if place < len(units) else 0)
         return key
 
     def text(self, encoded: Encoded) -> Text:
