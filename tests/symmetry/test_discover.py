@@ -181,13 +181,28 @@ def test_what_few_stories_do_not_refute_more_stories_may(real_babi: Path, falsif
     assert falsified(17, stories, discover(stories)) == []
 
 
+@pytest.mark.parametrize("seed", [3, 4, 6])
+def test_kinds_are_confirmed_with_the_units_of_others_counted_as_one(
+    seed: int, real_babi: Path, falsified: Falsified
+) -> None:
+    """In a hundred stories of task 4 nothing keeps north and east apart, unless all rooms are one."""
+    (path,) = (real_babi / "en-10k").glob("qa4_*_train.txt")
+    stories = list(read_file(path))
+    random.Random(seed).shuffle(stories)
+    stories = stories[:100]
+    found = discover(stories)
+    assert PLACES in kinds_of(found)
+    assert {"north", "south"} in kinds_of(found) and {"east", "west"} in kinds_of(found)
+    assert falsified(4, stories, found) == []
+
+
 def test_nothing_is_found_in_nothing() -> None:
     assert not discover([])
     assert not discover([Story(("A b.",), (Question("B?", "a", 1),))])
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("questions", [250, 1000])
+@pytest.mark.parametrize("questions", [100, 250, 1000])
 @pytest.mark.parametrize("task", range(1, 21))
 def test_every_exchange_found_in_generated_stories_is_true(task: int, questions: int, falsified: Falsified) -> None:
     stories = generate(task, questions, seed=21)

@@ -37,7 +37,9 @@ _CONTROL = 4.0
 _POOLED_CONTROL = 6.0
 """Deviation at which a control is refuted clearly: that of two units, and that of a whole group."""
 _CLEARLY = 4.0
-"""Deviation at which the larger number of stories refutes what the first do not."""
+"""Deviation at which a larger number of stories, or units counted as one, refute what the first do not."""
+_FEW_STORIES = 300
+"""With fewer stories than this, kinds are confirmed with the units of all others counted as one."""
 _PAIRINGS = 7
 _LINKED = 0.66
 """The fraction of pairs between two groups that must be accepted for the groups to be merged."""
@@ -200,7 +202,28 @@ def find_kinds(trial: Trial) -> tuple[list[list[int]], set[tuple[int, int]]]:
             together.append(group)
         else:
             surely += _grouped(trial, {pair for pair in combinations(group, 2) if _passes(trial, pair, accepted)})
-    return [group for group in surely + together if _stands_together(trial, group)], refuted
+    groups = [group for group in surely + together if _stands_together(trial, group)]
+    if len(trial.corpus.stories) < _FEW_STORIES:
+        groups = _confirmed(trial, groups, accepted, refuted)
+    return groups, refuted
+
+
+def _confirmed(
+    trial: Trial, groups: Sequence[list[int]], accepted: set[tuple[int, int]], refuted: set[tuple[int, int]]
+) -> list[list[int]]:
+    """What is left of each group if the units of all others are counted as one, which shows more in few stories."""
+    confirmed: list[list[int]] = []
+    for group in groups:
+        others = [other for other in groups if other is not group]
+        pairs = accepted.intersection(combinations(group, 2))
+        if others:
+            evidence = trial.pooled_evidence(others)
+            verdicts = {pair: evidence.of_exchange(trial.exchange(pair)) for pair in sorted(pairs)}
+            false = {pair for pair, verdict in verdicts.items() if verdict.refuted and verdict.largest >= _CLEARLY}
+            refuted |= false
+            pairs -= false
+        confirmed += _grouped(trial, pairs)
+    return confirmed
 
 
 def _passes(trial: Trial, pair: tuple[int, int], accepted: set[tuple[int, int]]) -> bool:
