@@ -43,7 +43,7 @@ def main() -> None:
         own = of_task(number, chosen.data)
         tasks.append({"task": number, "title": info.title, **own})
         print(
-            f"task {number}: {tasks[-1]['found']}, false: {[row['false'] for row in tasks[-1]['checked']]}", flush=True
+            f"task {number}: {'; '.join(own['found'])}; false: {[row['false'] for row in own['checked']]}", flush=True
         )
     content = {"what": "symmetries found in the published stories, and renamed questions with a false answer"}
     publish(chosen.out / "symmetries.json", {**content, "tasks": tasks}, "studies/found_symmetries.py", CODE)
