@@ -29,7 +29,9 @@ __all__ = ["Presence", "Trial", "find_kinds", "presence_of"]
 
 _STORIES = 25
 _STORIES_ONE_SIDED = 40
-"""If a unit occurs only in sentences, or only in questions, no control is possible: it must be more frequent."""
+_STORIES_BARELY = 60
+"""If a unit occurs only in sentences, or only in questions, no control is possible: it must be more frequent. From the
+first number to the second it is barely frequent enough."""
 _STORIES_OTHER_FORMS = 90
 """If the same names may have other forms in questions, it must be even more frequent, and exchanging two of those forms
 as well must be refuted clearly."""
@@ -38,6 +40,8 @@ _POOLED_CONTROL = 6.0
 """Deviation at which a control is refuted clearly: that of two units, and that of a whole group."""
 _CLEARLY = 4.0
 """Deviation at which a larger number of stories, or units counted as one, refute what the first do not."""
+_DOUBTFUL = 3.4
+"""Deviation that is too large if nothing but the number of its stories speaks for an exchange, and that is small."""
 _FEW_STORIES = 300
 """With fewer stories than this, kinds are confirmed with the units of all others counted as one."""
 _PAIRINGS = 7
@@ -139,6 +143,11 @@ class Trial:
             if opposite.issuperset(forms) and self.frequent[list(forms)].all()
         )
 
+    def barely_testable(self, one: int, other: int) -> bool:
+        """Whether there is no control, and little else."""
+        pair = [one, other]
+        return not self._sides[pair].all() and bool((self.presence.stories[pair] < _STORIES_BARELY).any())
+
     @cached_property
     def _sides(self) -> NDArray[np.bool_]:
         """Unit by side: whether it occurs in sentences, and whether in questions or answers."""
@@ -220,8 +229,9 @@ def _confirmed(
             evidence = trial.pooled_evidence(others)
             verdicts = {pair: evidence.of_exchange(trial.exchange(pair)) for pair in sorted(pairs)}
             false = {pair for pair, verdict in verdicts.items() if verdict.refuted and verdict.largest >= _CLEARLY}
+            doubtful = {pair for pair, verdict in verdicts.items() if verdict.largest >= _DOUBTFUL}
             refuted |= false
-            pairs -= false
+            pairs -= false | {pair for pair in doubtful if trial.barely_testable(*pair)}
         confirmed += _grouped(trial, pairs)
     return confirmed
 
