@@ -60,6 +60,7 @@ _NETWORKS = {3: "3rv", 7: "3rv", 16: "3r", 17: "3r", 18: "3rv", 19: "3rv"}
 _CASTS = dict.fromkeys((1, 2, 3, 5, 6, 7, 9, 10, 11, 12, 13, 14), KNOWN) | {8: {**KNOWN, "things": 3}}
 # Restarts that need stories of their own cannot train together.
 _ONE = {"restarts": 1}
+_BRIEF = {"restarts": 2, "max_epochs": 20}
 PLANS: dict[str, Plan] = {
     **{
         f"task{number}": Plan(info.title, str(number), _NETWORKS.get(number, "2r"), known=_CASTS)
@@ -72,7 +73,10 @@ PLANS: dict[str, Plan] = {
     "joint": Plan(
         "All twenty story tasks", "all", "3rv100", recipe="joint", questions=2000, changes=_ONE, known=_CASTS
     ),
-    "dialog": Plan("Booking a table", "5", "2rc", data="generated-dialog", recipe="original"),
+    # A few hundred dialogs say all that these have to say.
+    "dialog": Plan(
+        "Booking a table", "5", "2rc", data="generated-dialog", recipe="original", questions=500, changes=_BRIEF
+    ),
 }
 
 
