@@ -60,11 +60,14 @@ class Session:
             if turn and text == SILENCE and self._offered_before(response.text):
                 yield Said(None, advice=("that was the last one that fits", *self._changes(self._last_call())))
                 return
+            if turn and text == SILENCE and response.text == self.questions[-1].answer:
+                yield Said(None, advice=self._still_to_say())
+                return
             if wished := self._wished_before(text, response.text):
                 yield Said(None, advice=(f"you said {wished}",))
                 text = wished
                 continue
-            choices = self._choices(response.text)
+            choices = self._choices(text, response.text)
             said = self._record(text, response)
             if choices:
                 said = replace(said, advice=(*said.advice, choices))
@@ -118,22 +121,37 @@ class Session:
             return False
         return self._respond(heard).text == self._respond(hearing.greeting).text
 
-    def _wished_before(self, text: str, response: str) -> str:
-        """All that the user has wished for, if the system asks for a part of it and was not told all at once before."""
+    def _wishes(self, text: str = "") -> dict[str, str]:
+        """What the user has wished for, by kind: in all turns so far, and in this one."""
         hearing = self.model.task.hearing
         wishes: dict[str, str] = {}
         for told in (*(turn.text for turn in self.questions), text):
             wishes |= hearing.wishes(hearing.hear(told).text)
+        return wishes
+
+    def _wished_before(self, text: str, response: str) -> str:
+        """All that the user has wished for, if the system asks for a part of it and was not told all at once before."""
+        wishes = self._wishes(text)
         if self.model.task.asks.get(response) not in wishes:
             return ""
-        request = hearing.request(wishes)
+        request = self.model.task.hearing.request(wishes)
         return "" if request in (text, *(turn.text for turn in self.questions[-2:])) else request
 
-    def _choices(self, response: str) -> str:
-        """The names that the system knows of the kind it asks for, if it has asked before."""
-        kind = self.model.task.asks.get(response)
-        if kind is None or all(turn.answer != response for turn in self.questions):
-            return ""
+    def _choices(self, text: str, response: str) -> str:
+        """The names of the kind that the system asks for again, or asked for without being told."""
+        asks = self.model.task.asks
+        if response in asks and any(turn.answer == response for turn in self.questions):
+            return self._choose_from(asks[response])
+        asked = asks.get(self.questions[-1].answer) if self.questions else None
+        return self._choose_from(asked) if asked is not None and asked not in self._wishes(text) else ""
+
+    def _still_to_say(self) -> tuple[str, ...]:
+        """What the system may be waiting for."""
+        wishes = self._wishes()
+        missing = [kind for kind in dict.fromkeys(self.model.task.asks.values()) if kind not in wishes]
+        return tuple(self._choose_from(kind) for kind in missing) or ("nothing more to say: try a different request",)
+
+    def _choose_from(self, kind: str) -> str:
         names = sorted(name for name, its in self.model.task.hearing.lexicon.kinds.items() if its == kind)
         more = f" and {len(names) - _MOST_CHOICES} more" if len(names) > _MOST_CHOICES else ""
         return f"please choose from {', '.join(names[:_MOST_CHOICES])}{more}"

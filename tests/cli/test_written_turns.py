@@ -108,6 +108,29 @@ def test_whoever_is_asked_again_is_told_what_there_is(model: DialogModel) -> Non
     assert asked[-1][-1].advice == ("please choose from eight, four, six, two",)
 
 
+def test_nothing_is_said_twice_in_a_row(model: DialogModel) -> None:
+    """A model that only ever looks for options cannot go on: what it was not told is said instead."""
+    session = Session(Stubborn(model), KnowledgeBase())  # type: ignore[arg-type]
+    greeted = list(session.say("hi"))
+    assert len(greeted[-1].advice) == 4
+    said = list(session.say("british food in paris, cheap"))
+    assert [one.response.text for one in said if one.response] == [Stubborn.says]
+    assert said[-1].response is None and said[-1].advice == ("please choose from eight, four, six, two",)
+    assert len(session.questions) == 2
+
+
+class Stubborn:
+    """A model that looks for options whatever it is told."""
+
+    says = "ok let me look into some options for you"
+
+    def __init__(self, model: DialogModel) -> None:
+        self.task = model.task
+
+    def respond_to(self, dialog: Story) -> Response:
+        return Response(self.says, 1.0, ())
+
+
 class Forgetful:
     """A model that asks for a place as long as it is not told everything at once."""
 
