@@ -55,13 +55,16 @@ class Session:
             return
         if self._greets_whatever_is_said(heard.text):
             yield self._record(SILENCE, self._respond(SILENCE))
+        advised: tuple[str, ...] = ()
         for turn in range(_MOST_IN_A_ROW):
             response = self._respond(text)
             if turn and text == SILENCE and self._offered_before(response.text):
                 yield Said(None, advice=("that was the last one that fits", *self._changes(self._last_call())))
                 return
             if turn and text == SILENCE and response.text == self.questions[-1].answer:
-                yield Said(None, advice=self._still_to_say())
+                missing = self._still_to_say()
+                if missing != advised:
+                    yield Said(None, advice=missing)
                 return
             if wished := self._wished_before(text, response.text):
                 yield Said(None, advice=(f"you said {wished}",))
@@ -76,6 +79,7 @@ class Session:
                     said, advice=(*said.advice, "not sure what you meant: say it otherwise if this is wrong")
                 )
             yield said
+            advised = said.advice
             if not self.model.task.goes_on_after(response.text, rows=bool(said.rows)):
                 return
             text = SILENCE
