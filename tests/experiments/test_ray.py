@@ -13,7 +13,7 @@ from query_reduction.cli import main
 from query_reduction.experiments.ray_engine import RayEngine
 from query_reduction.experiments.store import ResultStore
 from query_reduction.experiments.sweep import Job, Sweep
-from query_reduction.experiments.trials import Done, run_trial
+from query_reduction.experiments.trials import Done, Ended, run_trial
 
 from .conftest import small_parts, small_setting
 
@@ -80,6 +80,17 @@ def test_stopped_politely_states_stay(store: ResultStore, make_jobs: Callable[..
         engine.close()
     assert sweep.failures == sweep.retries == []
     assert len(list((tmp_path / "unfinished").glob("*/state.safetensors"))) == 1
+
+
+def test_a_stream_that_simply_ends_is_lost_unless_it_was_to_stop() -> None:
+    pytest.importorskip("ray", reason="Ray is not installed: pip install 'query-reduction[cluster]'")
+    engine = RayEngine(None, 1)
+    try:
+        assert engine._next(iter(())) == Ended("lost", "its task ended without a message")
+        engine.stop()
+        assert engine._next(iter(())) == Ended("stopped")
+    finally:
+        engine.close()
 
 
 def test_the_command_on_a_cluster_of_its_own(place: Path, capsys: pytest.CaptureFixture[str]) -> None:

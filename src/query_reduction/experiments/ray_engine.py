@@ -67,6 +67,7 @@ class RayEngine:
         self._most = workers
         self._every = (message_every, state_every)
         self._tasks: dict[Any, _Task] = {}
+        self._stopping = False
         # The driver itself restarts a lost trial, from its last state and without the restarts already stored.
         self._remote = ray.remote(num_cpus=1, max_retries=0)(_run_on_node)
 
@@ -107,7 +108,8 @@ class RayEngine:
             message: Message | _State = self._ray.get(next(messages))
             return message
         except StopIteration:
-            return Ended("lost", "its task ended without a message")
+            # A stream that is cancelled between two messages may simply end.
+            return Ended("stopped") if self._stopping else Ended("lost", "its task ended without a message")
         except errors.TaskCancelledError:
             return Ended("stopped")
         except errors.RayTaskError as error:
@@ -120,6 +122,7 @@ class RayEngine:
 
     def stop(self) -> None:
         """Cancel running tasks; the last states sent are kept."""
+        self._stopping = True
         for messages in self._tasks:
             self._ray.cancel(messages)
 
