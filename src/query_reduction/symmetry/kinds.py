@@ -220,7 +220,10 @@ def find_kinds(trial: Trial) -> tuple[list[list[int]], set[tuple[int, int]]]:
 def _confirmed(
     trial: Trial, groups: Sequence[list[int]], accepted: set[tuple[int, int]], refuted: set[tuple[int, int]]
 ) -> list[list[int]]:
-    """What is left of each group if the units of all others are counted as one, which shows more in few stories."""
+    """What is left of each group if the units of all others are counted as one, which shows more in few stories.
+
+    What that refutes is added to ``refuted``.
+    """
     confirmed: list[list[int]] = []
     for group in groups:
         others = [other for other in groups if other is not group]
