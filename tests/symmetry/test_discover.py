@@ -198,7 +198,7 @@ def test_kinds_are_confirmed_with_the_units_of_others_counted_as_one(
 
 @pytest.mark.parametrize("seed", [0, 2])
 def test_words_that_are_barely_frequent_enough_are_kept_apart_in_doubt(seed: int, real_babi: Path) -> None:
-    """Sixty stories: "is not in" is told in 40 to 46 of them, never asked or answered: nothing controls its exchange."""
+    """Of sixty stories 40 to 46 tell "is not in", none asks or answers it: nothing controls its exchange."""
     (path,) = (real_babi / "en").glob("qa9_*_train.txt")
     found = discover(random.Random(seed).sample(list(read_file(path)), 60))
     assert not any("is not in" in kind for kind in kinds_of(found))
