@@ -98,6 +98,12 @@ def test_words_with_other_forms_in_answers_never_move_alone(seed: int, falsified
     assert falsified(19, stories, found) == []
 
 
+def test_an_exchange_is_believed_only_if_no_more_could_belong_to_it(falsified: Falsified) -> None:
+    """Nothing refutes north for east with two pairs of letters, nor that west and south would have to move as well."""
+    stories = generate(19, 180, seed=5)
+    assert falsified(19, stories, discover(stories)) == []
+
+
 def test_two_hundred_stories_show_colours_places_and_the_compass(falsified: Falsified) -> None:
     colours = generate(16, 200, seed=0)
     assert {"gray", "white", "yellow", "green"} in kinds_of(discover(colours))
