@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
+from torch.nn import functional
 
 from query_reduction.data.vocabulary import Vocabulary
 from query_reduction.errors import InputError
@@ -184,16 +185,16 @@ class UniversalTransformer(StackedNetwork):
         heads, first = self.config.heads, self.config.normalise == "before"
         entering = self.attention_norm(state) if first else state
         apart = self.query_key_value(entering).view(restarts * batch, positions, 3, heads, d // heads)
-        # (restart · batch · head) x position x part, for one batched product each.
-        query, key, value = (part.transpose(1, 2).flatten(0, 1) for part in apart.unbind(2))
+        query, key, value = apart.transpose(1, 3).unbind(2)  # (restart · batch) x head x position x part
         hidden = torch.zeros(inside.shape, dtype=state.dtype).masked_fill(~inside, -torch.inf)
-        similarity = (query * (d // heads) ** -0.5) @ key.transpose(1, 2)
-        similarity = similarity.view(restarts, batch, heads, positions, positions) + hidden[None, :, None, None]
-        attention = similarity.softmax(4)
+        hidden = hidden[:, None, None].repeat(restarts, 1, 1, 1)
         if recorded is not None:
-            recorded.append(attention[:, :, :, -1].mean(2))
-        together = (attention.view(-1, positions, positions) @ value).view(restarts, batch, heads, positions, -1)
-        attended = self.heads_out(together.transpose(2, 3).flatten(3))
+            asking = (query[:, :, -1:] * (d // heads) ** -0.5) @ key.transpose(2, 3) + hidden
+            recorded.append(asking.softmax(3).mean((1, 2)).view(restarts, batch, positions))
+        together = functional.scaled_dot_product_attention(
+            query, key, value, attn_mask=hidden.expand(-1, heads, positions, -1)
+        )
+        attended = self.heads_out(together.transpose(1, 2).reshape(state.shape))
         a = state + self._drop(attended)
         a = a if first else self.attention_norm(a)
         transition = self.transition_out(torch.relu(self.transition_in(self.transition_norm(a) if first else a)))
