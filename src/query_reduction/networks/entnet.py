@@ -98,7 +98,9 @@ class EntityNetwork(StackedNetwork):
         self.config = config
         d, longest, start = config.dimension, vocabulary.longest_sentence, normal(0.1)
         self.declare("embedding", (vocabulary.size, d), without_meaning(start))
-        self.declare("story_mask", (longest, d), start)
+        # Where a word stands matters only as far as that is learned: the authors' code starts this mask at random, as
+        # if every word were another one at every position.
+        self.declare("story_mask", (longest, d), ones)
         self.declare("question_mask", (longest, d), ones)
         self.declare("keys", (config.slots, d), start)
         self.declare("gate_bias", (config.slots,), zeros, decay_uses=0)
