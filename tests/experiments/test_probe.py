@@ -6,6 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from query_reduction.experiments.catalogue import EXPERIMENTS
+from query_reduction.experiments.plan import Column
 from query_reduction.experiments.probe import Fingerprint, agree, fingerprint, native_probe, probe, uses_native
 from query_reduction.native import library
 from query_reduction.networks.qrn import QueryReductionNetwork
@@ -95,3 +97,11 @@ def test_a_recipe_whose_restarts_train_alone_has_a_fingerprint() -> None:
     together = setup("1r8", "best", changes={"copies": 1})
     alone = setup("1r8", "best", changes={"copies": 1, "focus": 0.5})
     assert probe(alone) and len(probe(alone)) < len(probe(together))
+
+
+SYSTEMS = {column.network: column for name in ("compare", "compare-10k") for column in EXPERIMENTS[name].columns}
+
+
+@pytest.mark.parametrize("column", SYSTEMS.values(), ids=SYSTEMS)
+def test_every_compared_system_has_a_fingerprint(column: Column) -> None:
+    assert probe(column.recipes[0].setup(column.network))

@@ -104,7 +104,8 @@ def _hurried_run(setup: Setup, epochs: int) -> Run:
     )
     network = setup.network
     if hasattr(network, "dimension"):
-        network = replace(network, dimension=min(network.dimension, _LARGEST))
+        heads = getattr(network, "heads", 1)  # a dimension is divided among them
+        network = replace(network, dimension=min(network.dimension, _LARGEST - _LARGEST % heads))
     parts: Parts = (
         StoryParts("probe", _stories(0, 24)) if isinstance(setup.task, StoryOptions) else _dialogs(setup.task)
     )
