@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from query_reduction.cli import VERBS, options_of
-from query_reduction.cli.options import parse_by_tyro, parse_options, parse_plainly
+from query_reduction.cli.options import in_one_line, parse_by_tyro, parse_options, parse_plainly
 
 OPTIONS = {verb: options_of(verb) for verb in VERBS}
 WORDS = ["task2", "-", "a b", "3", "-3", "None", "", "--", "yes", "x=y", "~/story.txt", "Wo ist Mary?", "٣"]
@@ -54,3 +54,22 @@ def test_help_comes_from_tyro(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         parse_options(options_of("ask"), ["--help"], "qrn ask")
     assert "usage: qrn ask" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("task2 --stroy x", "unrecognized options: --stroy, x; did you mean --story?"),
+        ("task2 Mary", "unrecognized options: Mary"),
+        ("task2 --story", "missing value for argument '--story'. Expected 1 values"),
+    ],
+)
+def test_a_mistake_is_one_line(arguments: str, message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        parse_options(options_of("ask"), arguments.split(), "qrn ask")
+    assert ended.value.code == 2
+    assert capsys.readouterr().err == f"qrn ask: {message} (see qrn ask --help)\n"
+
+
+def test_what_is_not_in_a_box_is_passed_on() -> None:
+    assert in_one_line("something else\n") == "something else"

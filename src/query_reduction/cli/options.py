@@ -7,16 +7,23 @@ same.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
+from contextlib import redirect_stderr
 from dataclasses import MISSING, fields
+from io import StringIO
+from itertools import groupby
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
-__all__ = ["POSITIONAL", "parse_by_tyro", "parse_options", "parse_plainly"]
+__all__ = ["POSITIONAL", "in_one_line", "parse_by_tyro", "parse_options", "parse_plainly"]
 
 POSITIONAL = "positional"
 """Marks an option that is known by its place: ``model: Annotated[str, POSITIONAL]``."""
+
+_FRAME = str.maketrans("─│╭╮╰╯", "-     ")
+"""A box as it is drawn where only plain text can be shown."""
 
 
 def parse_options(options: Any, arguments: Sequence[str], prog: str) -> Any:
@@ -32,7 +39,29 @@ def parse_by_tyro(options: Any, arguments: Sequence[str], prog: str) -> Any:
     for name, hint in get_type_hints(options, include_extras=True).items():
         if _is_positional(hint):
             options.__annotations__[name] = Annotated[hint, tyro.conf.Positional]
-    return tyro.cli(options, args=arguments, prog=prog, config=(tyro.conf.OmitArgPrefixes,))
+    said = StringIO()
+    try:
+        with redirect_stderr(said):
+            return tyro.cli(options, args=arguments, prog=prog, config=(tyro.conf.OmitArgPrefixes,))
+    except SystemExit:
+        if said.getvalue():
+            print(f"{prog}: {in_one_line(said.getvalue())} (see {prog} --help)", file=sys.stderr)
+        raise
+
+
+def in_one_line(box: str) -> str:
+    """What tyro says in a box that fills the screen: what is wrong, and the option that may be meant."""
+    title, *lines = (line.translate(_FRAME).strip() for line in box.strip().splitlines())
+    parts = [" ".join(part) for ruled, part in groupby(filter(None, lines), key=_is_rule) if not ruled]
+    if not parts:
+        return title
+    meant = [word for part in parts if part.startswith("Perhaps") for word in part.split() if word.startswith("--")]
+    wrong = parts[0][:1].lower() + parts[0][1:].rstrip(".")
+    return f"{wrong}; did you mean {meant[0]}?" if meant else wrong
+
+
+def _is_rule(line: str) -> bool:
+    return not line.strip("-")
 
 
 def parse_plainly(options: Any, arguments: Sequence[str]) -> Any | None:

@@ -11,7 +11,7 @@ due; the paper asks all questions of a story in one sequence.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import reduce
 from typing import Annotated, Any, NamedTuple
 
@@ -23,10 +23,11 @@ from torch.nn import functional
 from query_reduction.data.vocabulary import Vocabulary
 from query_reduction.inference.heads import HeadConfig
 from query_reduction.networks.heads import build_head
-from query_reduction.networks.layers import LayerNorm, Linear, dropout, glorot, look_up, wordless
+from query_reduction.networks.layers import LayerNorm, Linear, dropout, glorot, look_up, present, wordless
 from query_reduction.networks.protocol import Seeds, StackedNetwork, normal, zeros
-from query_reduction.networks.recurrent import word_sequence
+from query_reduction.networks.recurrent import to_front
 from query_reduction.networks.registry import register
+from query_reduction.networks.shared_stories import story_lines
 from query_reduction.networks.tensors import TensorBatch
 from query_reduction.settings import Between, check
 
@@ -76,16 +77,11 @@ class DNCConfig:
 
 
 class _State(NamedTuple):
-    """The state of the controller between two words."""
+    """The controller and its memory between two words."""
 
     cell: Float[Tensor, "restart batch dim"]
     output: Float[Tensor, "restart batch reads_and_dim"]
     """What the heads read, and the controller's own output h."""
-
-
-class _Memory(NamedTuple):
-    """The state of the memory between two words."""
-
     rows: Float[Tensor, "restart batch slot width"]
     shrinking: Float[Tensor, "restart batch 1 slot"]
     """1 over the norm of each row, needed for reading in this step and writing in the next."""
@@ -97,6 +93,14 @@ class _Memory(NamedTuple):
     precedence: Float[Tensor, "restart batch slot"]
     links: Float[Tensor, "restart batch slot slot"]
     """The degree to which row i was written right after row j."""
+
+    def first(self, count: int) -> _State:
+        """The states of the first sequences."""
+        return self if count == self.cell.shape[1] else _State(*(part[:, :count].contiguous() for part in self))
+
+    def at(self, sequences: Int[Tensor, "sequence"]) -> _State:
+        """The states of some sequences."""
+        return _State(*(part.index_select(1, sequences) for part in self))
 
 
 @register("dnc", DNCConfig, "the Differentiable Neural Computer: an LSTM with a memory, word by word", recipe=RECIPE)
@@ -144,55 +148,73 @@ class DifferentiableNeuralComputer(StackedNetwork):
         return self.head.losses(self, self.read(batch), batch)
 
     def read(self, batch: TensorBatch) -> Float[Tensor, "restart batch out"]:
-        """The controller's output and what the heads read, after each question's last word."""
-        d = self.config.dimension
-        words, lengths = word_sequence(self._punctuated(batch))
-        # The longest first, so that at every step those still to be read stand side by side.
-        order = lengths.argsort(descending=True, stable=True)
-        reading = (lengths.unsqueeze(1) > torch.arange(words.shape[1])).sum(0).tolist()
-        x = look_up(self.embedding, words[order])
-        # The part that depends only on the words is one product for all steps.
-        projected = torch.baddbmm(self.bias.unsqueeze(1), x.flatten(1, 2), self.input_weight)
-        steps = projected.view(*x.shape[:3], 4 * d).unbind(2)
-        state = _State(x.new_zeros(*x.shape[:2], d), x.new_zeros(*x.shape[:2], self.state_weight.shape[1]))
-        memory = self._empty(x)
-        ended = []
-        for step, left in zip(steps, reading, strict=True):
-            if left < state.cell.shape[1]:
-                ended.append(state.output[:, left:])
-                state = _State(*(part[:, :left] for part in state))
-                memory = _Memory(*(part[:, :left].contiguous() for part in memory))
-            state, memory = self._step(step[:, :left], state, memory)
-        ended.append(state.output)
-        output = torch.cat(ended[::-1], dim=1).index_select(1, order.argsort())
-        reads, h = output.split((self.config.heads * self.config.width, d), dim=2)
+        """The controller's output and what the heads read, after each question's last word.
+
+        A story is read once for all of its questions in the batch; each goes on from where it is asked.
+        """
+        full_stop, question_mark, answer_now = self._marks
+        told = _ended(batch.words.long(), full_stop)
+        asked = _ended(_ended(batch.words[batch.questions.long()].long(), question_mark), answer_now)
+        whole, begins = story_lines(batch)
+        inside = present(batch.lengths, batch.stories.shape[1])
+        # How many words each question's story has, full stops included.
+        heard = ((told > 0).sum(1)[batch.stories.long()] * inside).sum(1)
+        stories = (told[batch.stories[whole].long()] * inside[whole].unsqueeze(2)).flatten(1)
+        state = self._follow(to_front(stories)[0], self._empty(len(whole)), begins, heard)
+        state = self._follow(asked, state, torch.arange(len(asked)), (asked > 0).sum(1))
+        reads, h = state.output.split((self.config.heads * self.config.width, self.config.dimension), dim=2)
         if self.noisy and self.training:
             h = dropout(h, self.config.bypass_dropout, self.noise)
         return torch.cat((h, reads), dim=2)
 
-    def _punctuated(self, batch: TensorBatch) -> TensorBatch:
-        """Every sentence with a full stop after it, every question with its mark and with the sign to answer."""
-        full_stop, question_mark, answer_now = self._marks
-        told, asked = (_ended(batch.words.long(), mark) for mark in (full_stop, question_mark))
-        asked = _ended(asked, answer_now)
-        words = torch.cat((functional.pad(told, (0, 1)), asked))
-        return replace(batch, words=words, questions=batch.questions + len(told))
+    def _follow(
+        self,
+        words: Int[Tensor, "sequence time"],
+        state: _State,
+        sequence: Int[Tensor, "wanted"],
+        after: Int[Tensor, "wanted"],
+    ) -> _State:
+        """Read sequences of words on from a state each; and the states of ``sequence`` after so many words of it."""
+        lengths = (words > 0).sum(1)
+        # The longest first, so that at every step those still to be read stand side by side.
+        order = lengths.argsort(descending=True, stable=True)
+        reading = (lengths.unsqueeze(1) > torch.arange(words.shape[1])).sum(0).tolist()
+        chronological = after.argsort(stable=True)
+        wanted = order.argsort()[sequence[chronological]].split(after.bincount(minlength=len(reading) + 1).tolist())
+        # There are far fewer words than steps: each is projected once.
+        projected = torch.baddbmm(self.bias.unsqueeze(1), self.embedding, self.input_weight)
+        steps = look_up(projected, words[order].T).unbind(1)
+        state = state.at(order)
+        taken = [state.at(wanted[0])]
+        for step, left, here in zip(steps, reading, wanted[1:], strict=True):
+            if not left:
+                break
+            state = self._step(step[:, :left], state.first(left))
+            if len(here):
+                taken.append(state.at(here))
+        back = chronological.argsort()
+        return _State(*(torch.cat(parts, dim=1).index_select(1, back) for parts in zip(*taken, strict=True)))
 
-    def _step(self, word: Tensor, state: _State, memory: _Memory) -> tuple[_State, _Memory]:
+    def _step(self, word: Float[Tensor, "restart sequence four_dim"], state: _State) -> _State:
         """The controller, an LSTM that sees the word and what was read before, then the memory."""
         i, f, o, n = torch.baddbmm(word, state.output, self.state_weight).chunk(4, dim=2)
         cell = torch.addcmul(torch.sigmoid(f + 1) * state.cell, torch.sigmoid(i), torch.tanh(n))
         h = torch.sigmoid(o) * torch.tanh(cell)
-        memory, reads = self._access(memory, h)
-        return _State(cell, torch.cat((reads, h), dim=2)), memory
+        return self._access(state._replace(cell=cell), h)
 
-    def _empty(self, like: Tensor) -> _Memory:
-        c, stack = self.config, like.shape[:2]
-        rows, none = like.new_zeros(*stack, c.slots, c.width), like.new_zeros(*stack, c.slots)
-        links = like.new_zeros(*stack, c.slots, c.slots) if c.links else like.new_zeros(*stack, 0, 0)
-        return _Memory(rows, _shrinking(rows), none, none, like.new_zeros(*stack, c.heads, c.slots), none, links)
+    def _empty(self, sequences: int) -> _State:
+        c, stack = self.config, (len(self.embedding), sequences)
 
-    def _access(self, memory: _Memory, h: Tensor) -> tuple[_Memory, Float[Tensor, "restart batch reads"]]:
+        def none(*shape: int) -> Tensor:
+            return self.embedding.new_zeros(*stack, *shape)
+
+        rows = none(c.slots, c.width)
+        links = none(c.slots, c.slots) if c.links else none(0, 0)
+        reads = none(c.heads * c.width + c.dimension)
+        usage, reading = none(c.slots), none(c.heads, c.slots)
+        return _State(none(c.dimension), reads, rows, _shrinking(rows), usage, usage, reading, usage, links)
+
+    def _access(self, memory: _State, h: Float[Tensor, "restart batch dim"]) -> _State:
         """Write once, then read with every head."""
         c = self.config
         told = self.interface(h)
@@ -222,7 +244,8 @@ class DifferentiableNeuralComputer(StackedNetwork):
             modes = parts[7].unflatten(2, (c.heads, 3)).softmax(3)
             backward, forward = memory.reading @ links, memory.reading @ links.transpose(2, 3)
             reading = modes[..., :1] * backward + modes[..., 1:2] * reading + modes[..., 2:] * forward
-        return _Memory(rows, shrinking, usage, writing, reading, precedence, links), (reading @ rows).flatten(2)
+        output = torch.cat(((reading @ rows).flatten(2), h), dim=2)
+        return _State(memory.cell, output, rows, shrinking, usage, writing, reading, precedence, links)
 
 
 def _ended(words: Int[Tensor, "sentence word"], mark: int) -> Int[Tensor, "sentence word_and_mark"]:

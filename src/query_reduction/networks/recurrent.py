@@ -21,7 +21,7 @@ from query_reduction.networks.protocol import Seeds, StackedNetwork, normal
 from query_reduction.networks.tensors import TensorBatch
 from query_reduction.settings import Between, check
 
-__all__ = ["RECIPE", "RecurrentConfig", "RecurrentReader", "SteppedReader", "word_sequence"]
+__all__ = ["RECIPE", "RecurrentConfig", "RecurrentReader", "SteppedReader", "to_front", "word_sequence"]
 
 RECIPE: Mapping[str, Any] = {
     "optimiser": "adam",
@@ -168,7 +168,12 @@ def word_sequence(batch: TensorBatch) -> tuple[Int[Tensor, "batch time"], Int[Te
     told = words[batch.stories.long()]
     told = told * (torch.arange(told.shape[1]) < batch.lengths.long()[:, None]).unsqueeze(2)
     sequence = torch.cat((told.flatten(1), words[batch.questions.long()]), dim=1)
-    present = sequence > 0
+    return to_front(sequence)
+
+
+def to_front(words: Int[Tensor, "batch time"]) -> tuple[Int[Tensor, "batch shorter"], Int[Tensor, "batch"]]:
+    """Each row's words without the gaps between them; and their number."""
+    present = words > 0
     order = (~present).to(torch.uint8).argsort(dim=1, stable=True)
     lengths = present.sum(1)
-    return sequence.gather(1, order)[:, : int(lengths.max()) if len(lengths) else 0], lengths
+    return words.gather(1, order)[:, : int(lengths.max()) if len(lengths) else 0], lengths
