@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 
 from query_reduction.data.splits import shared_examples, split_by_story
 from query_reduction.data.stories import Question, Story
@@ -20,6 +23,7 @@ from query_reduction.tasks.sources import load_parts
 from query_reduction.tasks.stories import StoryOptions, StoryParts
 from query_reduction.training.place import STATE_FILE, Place
 from query_reduction.training.recipes import Recipe
+from query_reduction.training.restarts import batch_order
 from query_reduction.training.run import Run
 from query_reduction.training.setup import Setup
 
@@ -283,3 +287,19 @@ def test_a_solved_restart_does_not_go_on_for_long(parts: Parts, tmp_path: Path) 
     again.resume()
     again.train()
     assert [restart.epochs for restart in again.trainer.restarts] == [r.epochs for r in run.trainer.restarts]
+
+
+@given(st.lists(st.integers(0, 5), min_size=1, max_size=30), st.integers(0, 3), st.integers(1, 8))
+def test_the_questions_of_a_story_stay_together(stories: list[int], epoch: int, batch: int) -> None:
+    batches = batch_order(0, epoch, len(stories), batch, np.array(stories))
+    order = np.concatenate(batches).tolist()
+    assert len(set(order)) == len(order) == max(len(stories) // batch * batch, min(len(stories), batch))
+    told = [story for story, _ in groupby(order, key=stories.__getitem__)]
+    assert len(set(told)) == len(told)
+
+
+def test_stories_are_told_in_another_order_in_every_epoch() -> None:
+    stories = np.arange(100) // 5
+    first, second = (np.concatenate(batch_order(0, epoch, 100, 10, stories)).tolist() for epoch in (0, 1))
+    assert sorted(first) == sorted(second) == list(range(100))
+    assert first != second

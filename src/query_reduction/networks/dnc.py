@@ -36,16 +36,17 @@ __all__ = ["RECIPE", "DNCConfig", "DifferentiableNeuralComputer"]
 RECIPE: Mapping[str, Any] = {
     "optimiser": "adam",
     "learning_rate": 0.003,
-    "halve_every": 30,
-    "batch": 32,
+    "halve_every": 20,
+    "batch": 80,
     "l2": 0.0,
     "clip": 10.0,
-    "max_epochs": 100,
-    "evaluate_every": 2,
-    "patience": 40,
-    "solved_epochs": 10,
+    "max_epochs": 40,
+    "evaluate_every": 1,
+    "patience": 12,
+    "solved_epochs": 2,
 }
-"""The gradient clipping of Franke et al., but Adam with a larger learning rate; they train far longer with RMSProp."""
+"""The sizes and the clipping of Franke et al. for a single task; Adam with a larger learning rate in place of their
+RMSProp, and about half their epochs."""
 
 _LEAST = 1e-6
 """Keeps norms and usages away from zero, where their gradients are undefined."""
@@ -59,9 +60,9 @@ class DNCConfig:
     """Units of the controller."""
     word_dimension: Annotated[int, Between(1, 4096)] = 32
     """Size of word vectors."""
-    slots: Annotated[int, Between(1, 4096)] = 32
-    """Rows N of the memory."""
-    width: Annotated[int, Between(1, 4096)] = 24
+    slots: Annotated[int, Between(1, 4096)] = 128
+    """Rows N of the memory; before it has learned what to keep, it writes every word to a row of its own."""
+    width: Annotated[int, Between(1, 4096)] = 32
     """Size W of a row."""
     heads: Annotated[int, Between(1, 64)] = 2
     """Read heads R."""
@@ -107,6 +108,7 @@ class _State(NamedTuple):
 class DifferentiableNeuralComputer(StackedNetwork):
     """A stack of Differentiable Neural Computers."""
 
+    shares_stories = True
     embedding: Float[Tensor, "restart vocabulary word_dim"]
     input_weight: Float[Tensor, "restart word_dim four_dim"]
     state_weight: Float[Tensor, "restart reads_and_dim four_dim"]
@@ -122,7 +124,8 @@ class DifferentiableNeuralComputer(StackedNetwork):
         d, reads = config.dimension, config.heads * config.width
         # Three marks beside the words: a sentence ends, a question ends, answer now.
         self._marks = range(vocabulary.size, vocabulary.size + 3)
-        self.declare("embedding", (vocabulary.size + 3, config.word_dimension), wordless(normal(0.3)))
+        # Words that are far apart: with vectors of a seventh of this length the memory was not learned.
+        self.declare("embedding", (vocabulary.size + 3, config.word_dimension), wordless(normal(2.0)))
         # Input, forget and output gate and candidate of the LSTM, side by side.
         inputs = config.word_dimension + reads + d
         self.declare("input_weight", (config.word_dimension, 4 * d), glorot(inputs, d))

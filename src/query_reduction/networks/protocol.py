@@ -167,6 +167,8 @@ class StackedNetwork(StackedModule, ABC):
     """What one part of its trace is called by its authors: a layer, a hop, a pass or a step."""
     reads: bool = True
     """Whether its answers depend on the story; if so, giving all questions the same answer is a sign of collapse."""
+    shares_stories: bool = False
+    """Whether it reads a story once for all questions about it in a batch, which should then be trained on together."""
     noisy: bool = False
     """Whether it trains with noise (dropout and the like), drawn from ``noise`` while ``training``."""
     noise: torch.Generator

@@ -52,9 +52,19 @@ class CurvePoint:
     dev_error: float
 
 
-def batch_order(seed: int, epoch: int, questions: int, batch: int) -> list[NDArray[np.int64]]:
-    """The batches of an epoch: full ones only, unless there are too few questions for one."""
-    order = np.random.default_rng((seed, epoch)).permutation(questions)
+def batch_order(
+    seed: int, epoch: int, questions: int, batch: int, stories: NDArray[np.integer] | None = None
+) -> list[NDArray[np.int64]]:
+    """The batches of an epoch: full ones only, unless there are too few questions for one.
+
+    With ``stories``, the story of each question, it is these that are shuffled: a story's questions stay together.
+    """
+    random = np.random.default_rng((seed, epoch))
+    if stories is None:
+        order = random.permutation(questions)
+    else:
+        told, story = np.unique(stories, return_inverse=True)
+        order = random.permutation(len(told))[story].argsort(kind="stable")
     if questions < batch:
         return [order]
     return list(order[: questions // batch * batch].reshape(-1, batch))
@@ -135,7 +145,9 @@ class RestartTrainer:
         if self._renewed is not None:
             questions = self._renewed(self.epoch)
             train = np.arange(len(questions))
-        batches = batch_order(recipe.seed, self.epoch, len(train), recipe.batch)
+        # Questions of one story see runs of the same sentences, which begin at the same place.
+        stories = questions.stories.first[train] if self.network.shares_stories else None
+        batches = batch_order(recipe.seed, self.epoch, len(train), recipe.batch, stories)
         readout_only = self.epoch < recipe.readout_epochs
         if self.epoch == recipe.readout_epochs > 0:
             self._stack.forget_steps()
