@@ -69,8 +69,9 @@ class UTConfig:
     """Scale of the position and step signals relative to a position's content; the paper uses 1."""
     count_from: Literal["start", "question"] = "start"
     """Positions are numbered from the start of the story, as in the paper, or back from the question."""
-    answer_from: Literal["mean", "question"] = "mean"
-    """The answer is read from the mean of all positions, as in the paper, or from the question's position."""
+    answer_from: Literal["mean", "question"] = "question"
+    """The answer is read from the mean of all positions, as in the paper, or from the question's position, which errs
+    less on development stories."""
 
     normalise: Literal["after", "before"] = "before"
     """Layer normalisation after each sublayer's addition, as in the paper's equations, or before each sublayer and once
