@@ -17,7 +17,9 @@ from query_reduction.errors import InputError
 from query_reduction.networks.tensors import TensorBatch
 from query_reduction.networks.universal_transformer import RECIPE, UniversalTransformer, UTConfig
 
-CONFIG = UTConfig(steps=3, dimension=6, heads=2, inner=7, signal=1.0, count_from="start", normalise="after")
+CONFIG = UTConfig(
+    answer_from="mean", steps=3, dimension=6, heads=2, inner=7, signal=1.0, count_from="start", normalise="after"
+)
 HALTING = replace(CONFIG, halting=True, steps=5, threshold=0.8)
 either = pytest.mark.parametrize("config", [CONFIG, HALTING], ids=["fixed", "halting"])
 
