@@ -136,9 +136,8 @@ def test_bypass_dropout_leaves_what_was_read_alone() -> None:
 
 
 @pytest.mark.slow
-@variants
-def test_learns_most_of_task_1(config: DNCConfig) -> None:
-    """In a minute it finds what needs no memory, about 14 % error on short stories; the rest was not seen to come."""
-    config = replace(config, dimension=32, word_dimension=16, slots=8, width=12)
-    changes = {"learning_rate": 0.01, "max_epochs": 8, "evaluate_every": 1, "solved_epochs": 1, "restarts": 1}
-    assert checks.error_after_training(config, {**RECIPE, **changes}, questions=3000, short=True) <= 25
+def test_learns_task_1() -> None:
+    """In two minutes, on short stories; what needs no memory leaves an error of some 14 %."""
+    config = replace(VARIANTS["robust"], dimension=32, word_dimension=16, slots=32, width=16, bypass_dropout=0.5)
+    changes = {"learning_rate": 0.005, "max_epochs": 14, "batch": 40, "restarts": 1}
+    assert checks.error_after_training(config, {**RECIPE, **changes}, questions=3000, short=True) <= 8
