@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -54,6 +56,19 @@ def test_the_committed_markdown_is_what_the_store_gives(table: str) -> None:
 def test_other_formats_are_not_committed() -> None:
     assert not [path for path in RESULTS.glob("*.*") if path.suffix in (".html", ".csv", ".tex")]
     assert not [path for table in EXPERIMENTS for path in RESULTS.glob(f"{table}.json")]
+
+
+@pytest.mark.parametrize("picture", sorted(RESULTS.glob("compare*.svg")), ids=lambda path: path.stem)
+def test_names_in_a_picture_do_not_run_into_each_other(picture: Path) -> None:
+    texts = [each for each in ElementTree.parse(picture).iter() if each.tag.endswith("text") and each.get("x")]
+    boxes = []
+    for text in texts:
+        width = 8 * len(text.text or "")
+        shift = {"end": width, "middle": width / 2}.get(text.get("text-anchor", ""), 0)
+        start = float(text.get("x", "0")) - shift
+        boxes.append((start, start + width, float(text.get("y", "0"))))
+    for (start, end, y), (other_start, other_end, other_y) in combinations(boxes, 2):
+        assert abs(y - other_y) >= 10 or end <= other_start or other_end <= start
 
 
 def test_the_paper_s_columns_hold_questions_out_as_the_original_does_and_all_others_whole_stories() -> None:

@@ -12,6 +12,8 @@ __all__ = ["to_scatter"]
 
 _WIDTH, _HEIGHT = 640, 400
 _LEFT, _RIGHT, _TOP, _BOTTOM = 60, 110, 20, 50
+_GAP, _LETTER, _LINE = 9, 8, 14
+"""The distance of a name from its dot, about the width of a letter, and the height of a line."""
 _TICKS = tuple(step * 10.0**power for power in range(-2, 5) for step in (1, 2, 5))
 
 
@@ -49,13 +51,22 @@ def to_scatter(table: Table) -> str | None:
         for tick in _TICKS
         if lowest <= math.log10(tick) <= highest
     ]
+
+    def in_the_way(dot: _Dot, other: _Dot) -> bool:
+        """Whether the name of a dot, written to its right, would run into another dot or its name."""
+        near = abs(y(dot.chosen) - y(other.chosen)) < _LINE
+        return near and 0 < x(other.minutes) - x(dot.minutes) < _GAP + _LETTER * len(dot.name)
+
     for dot in dots:
         place = x(dot.minutes)
+        # Below there is room: the mean over restarts stands above nearly every dot.
+        below = any(in_the_way(dot, other) for other in dots)
+        where = (f'x="{place}" text-anchor="middle"', 18) if below else (f'x="{place + _GAP}"', 4)
         parts.append(
             f'<line x1="{place}" x2="{place}" y1="{y(dot.chosen)}" y2="{y(dot.mean)}" stroke="#888"/>'
             f'<circle cx="{place}" cy="{y(dot.mean)}" r="4" fill="#fff" stroke="#1f5fa8"/>'
             f'<circle cx="{place}" cy="{y(dot.chosen)}" r="4.5" fill="#1f5fa8"/>'
-            f'<text x="{place + 9}" y="{y(dot.chosen) + 4}">{escape(dot.name)}</text>'
+            f'<text {where[0]} y="{round(y(dot.chosen) + where[1], 1)}">{escape(dot.name)}</text>'
         )
     middle = (_LEFT + _WIDTH - _RIGHT) / 2
     parts.append(
