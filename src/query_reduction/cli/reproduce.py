@@ -47,9 +47,9 @@ class Reproduce:
     """
 
     table: Annotated[str, POSITIONAL]
-    """qa-1k, qa-10k or dialog (the paper's tables); compare, compare-10k, compare-dialog or compare-renamed (other
-    systems, trained by the same loop); ablation (what the parts of the recipe best give); task-16 (how surely it is
-    learned); transfer (trained on generated stories); speed (sequential against parallel); figures (the paper's gate
+    """qa-1k, qa-10k or dialog (the paper's tables); compare, compare-10k, compare-dialog, compare-renamed or dnc-joint
+    (other systems, trained by the same loop); ablation (what the parts of the recipe best give); task-16 (how surely it
+    is learned); transfer (trained on generated stories); speed (sequential against parallel); figures (the paper's gate
     figures); long (facts hidden in a whole book); audit (recompute some stored results)."""
     cells: Annotated[int | None, POSITIONAL, Between(1, 1_000_000)] = None
     """audit: number of stored cells, drawn at random."""

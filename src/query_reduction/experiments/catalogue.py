@@ -340,6 +340,17 @@ EXPERIMENTS: dict[str, Experiment] = {
             source=_SYSTEMS_SOURCE,
         ),
         Experiment(
+            "dnc-joint",
+            "one Differentiable Neural Computer for three tasks, 10k training questions per task",
+            (Column("dnc", (_RIVAL_DNC_10K,), restarts=3, joint=True),),
+            # As its authors train it, on all tasks at once, would take days on two cores.
+            ("1", "4", "12"),
+            "en-10k",
+            _BY_STORY,
+            controls=_stored(_CONTROLS_10K, "qa-10k"),
+            systems=True,
+        ),
+        Experiment(
             "transfer",
             "trained on 10k generated questions per task, tested on the published ones",
             (Column("2r", (_ORIGINAL_10K,), restarts=3),),
