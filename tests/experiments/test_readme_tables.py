@@ -83,3 +83,12 @@ def test_the_command_fills_a_readme(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert main(["reproduce", "qa-1k", "--report-only", "--readme", "R.md"]) == 0
     assert "Not measured yet." in Path("R.md").read_text()
     assert main(["reproduce", "qa-1k", "--report-only", "--readme", "nowhere.md"]) == 1
+
+
+def test_a_network_meant_for_some_tasks_has_no_average(store: ResultStore) -> None:
+    experiment = EXPERIMENTS["compare"]
+    column = next(column for column in experiment.columns if column.tasks)
+    for task in column.tasks:
+        entry = replace(result(0, 0.0, 0.0), errors={"answer": {task: 4.0}})
+        store.add(record(setting_of(experiment, column, task), entry))
+    assert column.name not in fill_readme(MARKED.format("compare"), store)

@@ -77,12 +77,15 @@ def _tried(column: ColumnResult) -> str:
 
 
 def _by_network(table: Table) -> tuple[list[str], list[str]]:
-    """One line per network and average: paper, ours, spread over restarts, failed tasks."""
+    """One line per network and average: paper, ours, spread over restarts, failed tasks.
+
+    A network that is meant for some tasks alone has no average.
+    """
     lines = [
         _line(table, column, label, summary)
         for column in table.columns
         for label, summary in column.summaries.items()
-        if summary.measured
+        if summary.measured and not column.tasks
     ]
     return list(_HEAD) if table.counts_failed else [*_HEAD[:4], _HEAD[6]], lines
 
