@@ -16,7 +16,7 @@ from studies import splits, transfer
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "results"
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-STUDIED = sorted(path for path in RESULTS.glob("**/*.json") if "store" not in path.parts)
+STUDIED = sorted(path for path in RESULTS.glob("**/*.json") if not {"store", ".unfinished"} & set(path.parts))
 BY_HAND = {"EXPERIMENTS.md"}
 OF_COMMANDS = {"bench.md", "audit.md", "attack.md"}
 ITEM_BY_ITEM = {"figures.json", "attack.json"}

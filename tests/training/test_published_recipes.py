@@ -39,7 +39,9 @@ def test_halvings_are_counted_from_a_later_epoch() -> None:
     rates: list[float] = []
     recipe = Recipe(learning_rate=8, halve_every=2, halve_after=3)
     trainer: Any = SimpleNamespace(recipe=recipe, epoch=0, train=[0], _active=[0], _renewed=None, _questions=None)
-    trainer.network = SimpleNamespace(train=lambda: None, begin_epoch=lambda epoch: None, noisy=False)
+    trainer.network = SimpleNamespace(
+        train=lambda: None, begin_epoch=lambda epoch: None, noisy=False, shares_stories=False
+    )
     trainer._share = SimpleNamespace(part=lambda chosen: [], add_up=lambda tensor: None)
     trainer._stack = SimpleNamespace(
         zero_gradients=lambda: None,
