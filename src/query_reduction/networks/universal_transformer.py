@@ -70,8 +70,8 @@ class UTConfig:
     count_from: Literal["start", "question"] = "start"
     """Positions are numbered from the start of the story, as in the paper, or back from the question."""
     answer_from: Literal["mean", "question"] = "question"
-    """The answer is read from the mean of all positions, as in the paper, or from the question's position, which errs
-    less on development stories."""
+    """The answer is read from the mean of all positions, as in the paper, or from the question's position, which erred
+    less on development questions of task 6."""
 
     normalise: Literal["after", "before"] = "before"
     """Layer normalisation after each sublayer's addition, as in the paper's equations, or before each sublayer and once
