@@ -39,6 +39,11 @@ def bags_of_words(
     restarts, size, dimension = embedding.shape
     if not words.shape[1]:  # texts of punctuation alone, which embedding_bag refuses
         return embedding.new_zeros(restarts, len(words), dimension)
-    table = embedding.transpose(0, 1).reshape(size, -1)
+    # Only the words that occur: of a large vocabulary that is a small part, and so is its gradient.
+    occurs = torch.zeros(size, dtype=torch.bool)
+    occurs[0] = occurs[words] = True
+    found = embedding.index_select(1, occurs.nonzero().squeeze(1))
+    words = (occurs.cumsum(0) - 1)[words]
+    table = found.transpose(0, 1).flatten(1)
     summed = functional.embedding_bag(words, table, mode="sum", padding_idx=0, per_sample_weights=weights)
     return summed.view(-1, restarts, dimension).transpose(0, 1)

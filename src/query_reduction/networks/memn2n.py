@@ -175,12 +175,15 @@ class MemoryNetwork(StackedNetwork):
     def encode(self, words: Int[Tensor, "sentence word"]) -> Float[Tensor, "restart table sentence dim"]:
         """Each distinct sentence embedded by each table: Σ_j l_j ∘ A x_j, without the time vector."""
         tables = self.embedding.flatten(0, 1)
-        sentences = bags_of_words(tables, words.long(), tables.new_ones(words.shape))
-        if self.config.sentences == "position":
+        words, weights = words.long(), tables.new_ones(words.shape)
+        if self.config.sentences == "bag":
+            sentences = bags_of_words(tables, words, weights)
+        else:
             # l_j = 1 + a_j b, a number times a vector: two bags of words suffice for all dimensions.
             a, b = position_factors(self._longest, words.shape[1], self.config.dimension)
-            placed = bags_of_words(tables, words.long(), a.to(tables).expand(words.shape))
-            sentences = torch.addcmul(sentences, placed, b.to(tables))
+            weights = torch.cat((weights, a.to(tables).expand(words.shape)))
+            plain, placed = bags_of_words(tables, words.repeat(2, 1), weights).chunk(2, dim=1)
+            sentences = torch.addcmul(plain, placed, b.to(tables))
         return sentences.view(*self.embedding.shape[:2], *sentences.shape[1:])
 
     def _moments(self) -> Float[Tensor, "restart table slot dim"]:

@@ -84,6 +84,52 @@ class UTConfig:
             raise InputError(f"dimension must be a multiple of heads, not {self.dimension} with {self.heads} heads")
 
 
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    """Which positions there are: a row for each sentence and question of a batch, so that padding costs nothing."""
+
+    inside: Bool[Tensor, "batch position"]
+    """Where a story's positions stand when all stories are padded to the same length."""
+    told: Bool[Tensor, "batch position"]
+    """Those of them that are sentences of the story and not its question."""
+    rows: Int[Tensor, "row"]
+    """Each row's place among all batch · position ones."""
+    story: Int[Tensor, "row"]
+    """The story a row belongs to …"""
+    place: Int[Tensor, "row"]
+    """… and its place in it, from 0; the question follows the last sentence."""
+    sentences: Int[Tensor, "row"]
+    """The number of each row's sentence; questions are counted after all sentences."""
+    asked: Int[Tensor, "batch"]
+    """The row of each question."""
+
+    @property
+    def positions(self) -> int:
+        """How many positions the longest story has, its question included."""
+        return self.inside.shape[1]
+
+    def spread(self, x: Float[Tensor, "restart row dim"]) -> Float[Tensor, "restart batch position dim"]:
+        """Rows at their places among padding, which is 0."""
+        restarts, _, d = x.shape
+        padded = x.new_zeros(restarts, self.inside.numel(), d)
+        return padded.index_copy(1, self.rows, x).view(restarts, *self.inside.shape, d)
+
+    def mean(self, x: Float[Tensor, "restart row dim"]) -> Float[Tensor, "restart batch dim"]:
+        """The mean over the positions of each story."""
+        return self.spread(x).sum(2) / self.inside.sum(1, keepdim=True)
+
+
+def _lay_out(batch: TensorBatch) -> _Layout:
+    time = batch.stories.shape[1]
+    inside = present(batch.lengths + 1, time + 1)
+    story, place = inside.nonzero(as_tuple=True)
+    asked = inside.sum(1).cumsum(0) - 1
+    sentences = functional.pad(batch.stories.long(), (0, 1))[story, place]
+    sentences[asked] = len(batch.words) + batch.questions.long()
+    rows = story * (time + 1) + place
+    return _Layout(inside, present(batch.lengths, time + 1), rows, story, place, sentences, asked)
+
+
 @register(
     "ut", UTConfig, "the Universal Transformer: one step of self-attention over the sentences, repeated", recipe=RECIPE
 )
@@ -137,28 +183,27 @@ class UniversalTransformer(StackedNetwork):
     ) -> tuple[Float[Tensor, "restart batch dim"], Float[Tensor, "restart batch"] | None]:
         """The answer vector, and with halting the pondering cost of each question; at each step, the question's
         attention to every position is appended to ``recorded``, and how far each has halted to ``halts``."""
-        # The question comes after the padding, but its signal says that it follows the last sentence.
-        told = look_up(self._sentences(batch.words, self.story_mask), batch.stories)
-        asked = look_up(self._sentences(batch.words, self.question_mask), batch.questions)
-        state = torch.cat((told, asked.unsqueeze(2)), dim=2)
-        time = told.shape[2]
-        inside = torch.cat((present(batch.lengths, time), batch.lengths.new_ones(len(batch.lengths), 1).bool()), dim=1)
-        ends = batch.lengths.long().unsqueeze(1)
-        places = torch.cat((torch.arange(time).expand(len(ends), -1), ends), dim=1)
+        layout = _lay_out(batch)
+        state = look_up(self._table(batch.words), layout.sentences)
+        places = layout.place
         if self.config.count_from == "question":
-            places = ends - places
+            places = batch.lengths.long()[layout.story] - places
         position = self._signal(places, state.dtype)
         pondered = None
         if self.config.halting:
-            state, pondered = self._until_rest(state, position, inside, recorded, halts)
+            state, pondered = self._until_rest(state, position, layout, recorded, halts)
         else:
             for step in range(self.config.steps):
-                state = self._step(self._marked(state, position, step), inside, recorded)
+                state = self._step(self._marked(state, position, step), layout, recorded)
+        if self.config.answer_from == "question":
+            state = state.index_select(1, layout.asked)
         if self.config.normalise == "before":
             state = self.last_norm(state)
-        if self.config.answer_from == "question":
-            return state[:, :, -1], pondered
-        return _mean(state, inside), pondered
+        return state if self.config.answer_from == "question" else layout.mean(state), pondered
+
+    def _table(self, words: Int[Tensor, "sentence word"]) -> Float[Tensor, "restart twice_sentence dim"]:
+        """Every sentence as one of a story, then every sentence as a question."""
+        return torch.cat([self._sentences(words, mask) for mask in (self.story_mask, self.question_mask)], dim=1)
 
     def _sentences(
         self, words: Int[Tensor, "sentence word"], mask: Float[Tensor, "restart place dim"]
@@ -176,26 +221,26 @@ class UniversalTransformer(StackedNetwork):
         return self.config.signal * waves(places, self.config.dimension, dtype)
 
     def _step(
-        self,
-        state: Float[Tensor, "restart batch position dim"],
-        inside: Bool[Tensor, "batch position"],
-        recorded: list[Tensor] | None,
-    ) -> Float[Tensor, "restart batch position dim"]:
+        self, state: Float[Tensor, "restart row dim"], layout: _Layout, recorded: list[Tensor] | None
+    ) -> Float[Tensor, "restart row dim"]:
         """A = LayerNorm(H + MultiHead(H)), then LayerNorm(A + Transition(A)), with the same weights at every step."""
-        restarts, batch, positions, d = state.shape
+        restarts, _, d = state.shape
         heads, first = self.config.heads, self.config.normalise == "before"
         entering = self.attention_norm(state) if first else state
-        apart = self.query_key_value(entering).view(restarts * batch, positions, 3, heads, d // heads)
+        apart = layout.spread(self.query_key_value(entering)).view(-1, layout.positions, 3, heads, d // heads)
         query, key, value = apart.transpose(1, 3).unbind(2)  # (restart · batch) x head x position x part
-        hidden = torch.zeros(inside.shape, dtype=state.dtype).masked_fill(~inside, -torch.inf)
+        hidden = torch.zeros(layout.inside.shape, dtype=state.dtype).masked_fill(~layout.inside, -torch.inf)
         hidden = hidden[:, None, None].repeat(restarts, 1, 1, 1)
         if recorded is not None:
-            asking = (query[:, :, -1:] * (d // heads) ** -0.5) @ key.transpose(2, 3) + hidden
-            recorded.append(asking.softmax(3).mean((1, 2)).view(restarts, batch, positions))
+            scored = (query * (d // heads) ** -0.5) @ key.transpose(2, 3) + hidden
+            attention = scored.softmax(3).mean(1).view(restarts, -1, layout.positions)
+            asking = attention.index_select(1, layout.rows[layout.asked])
+            recorded.append(asking * layout.told)
         together = functional.scaled_dot_product_attention(
-            query, key, value, attn_mask=hidden.expand(-1, heads, positions, -1)
+            query, key, value, attn_mask=hidden.expand(-1, heads, layout.positions, -1)
         )
-        attended = self.heads_out(together.transpose(1, 2).reshape(state.shape))
+        together = together.transpose(1, 2).reshape(restarts, -1, d).index_select(1, layout.rows)
+        attended = self.heads_out(together)
         a = state + self._drop(attended)
         a = a if first else self.attention_norm(a)
         transition = self.transition_out(torch.relu(self.transition_in(self.transition_norm(a) if first else a)))
@@ -206,20 +251,20 @@ class UniversalTransformer(StackedNetwork):
         self,
         state: Tensor,
         position: Tensor,
-        inside: Tensor,
+        layout: _Layout,
         recorded: list[Tensor] | None,
         halts: list[Tensor] | None,
-    ) -> tuple[Float[Tensor, "restart batch position dim"], Float[Tensor, "restart batch"]]:
+    ) -> tuple[Float[Tensor, "restart row dim"], Float[Tensor, "restart batch"]]:
         """Adaptive computation time: a halted position keeps its output, whatever the others do."""
-        halted = state.new_zeros(state.shape[:3])
+        halted = state.new_zeros(state.shape[:2])
         remainders, updates = torch.zeros_like(halted), torch.zeros_like(halted)
         output = torch.zeros_like(state)
         for step in range(self.config.steps):
-            running = (halted < 1) & inside
+            running = halted < 1
             if not running.any():
                 break
             marked = self._marked(state, position, step)
-            wish = torch.einsum("rbpd,rdo->rbp", marked, self.halting_weight) + self.halting_bias.unsqueeze(2)
+            wish = torch.einsum("rnd,rdo->rn", marked, self.halting_weight) + self.halting_bias
             p = torch.sigmoid(wish)
             resting = running & (halted + p > self.config.threshold)
             going_on = running & ~resting
@@ -228,11 +273,11 @@ class UniversalTransformer(StackedNetwork):
             halted = torch.where(resting, 1.0, halted)
             updates = updates + running
             weight = p * going_on + remainders * resting
-            state = self._step(marked, inside, recorded)
-            output = torch.lerp(output, state, weight.unsqueeze(3))
+            state = self._step(marked, layout, recorded)
+            output = torch.lerp(output, state, weight.unsqueeze(2))
             if halts is not None:
-                halts.append(halted)
-        return output, _mean((updates + remainders).unsqueeze(3), inside).squeeze(2)
+                halts.append(layout.spread(halted.unsqueeze(2)).squeeze(3) * layout.told)
+        return output, layout.mean((updates + remainders).unsqueeze(2)).squeeze(2)
 
     def _drop(self, x: Float[Tensor, "restart *rows dim"]) -> Float[Tensor, "restart *rows dim"]:
         return dropout(x, self.config.dropout, self.noise) if self.noisy and self.training else x
@@ -254,11 +299,3 @@ def waves(places: Int[Tensor, "*shape"], dimension: int, dtype: torch.dtype) -> 
     pairs = (dimension + 1) // 2
     angle = places.unsqueeze(-1).to(dtype) * 10000.0 ** (-torch.arange(pairs, dtype=dtype) / pairs)
     return torch.cat((angle.sin(), angle.cos()), dim=-1)[..., :dimension]
-
-
-def _mean(
-    x: Float[Tensor, "restart batch position dim"], inside: Bool[Tensor, "batch position"]
-) -> Float[Tensor, "restart batch dim"]:
-    """The mean over all valid positions."""
-    share = inside.to(x.dtype) / inside.sum(1, keepdim=True)
-    return torch.einsum("rbpd,bp->rbd", x, share)

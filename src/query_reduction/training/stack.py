@@ -122,8 +122,11 @@ class ParameterStack:
     def clip_gradients(self, most: float) -> None:
         """Clip each restart's gradient to the norm ``most``."""
         views = self._views(self._gradients)
-        squares = torch.stack([view.flatten(1).square().sum(1) for view in views]).sum(0)
-        scale = (most / squares.sqrt().clamp(min=1e-12)).clamp(max=1.0)
+        norms = torch.stack([torch.linalg.vector_norm(view.flatten(1), dim=1) for view in views])
+        scale = most / torch.linalg.vector_norm(norms, dim=0)
+        if (scale >= 1).all():
+            return
+        scale = scale.clamp(max=1.0)
         for view in views:
             view.mul_(scale.view(-1, *[1] * (view.dim() - 1)))
 
