@@ -14,8 +14,8 @@ from query_reduction.networks.neural_reasoner import RECIPE, NeuralReasonerConfi
 from query_reduction.networks.tensors import TensorBatch
 
 CONFIG = NeuralReasonerConfig(layers=2, depth=2, dimension=5)
-MEAN = replace(CONFIG, pooling="mean")
-either = pytest.mark.parametrize("config", [CONFIG, MEAN], ids=["max", "mean"])
+LARGEST = replace(CONFIG, pooling="max")
+either = pytest.mark.parametrize("config", [CONFIG, LARGEST], ids=["mean", "max"])
 
 
 def gru(w: dict[str, Tensor], name: str, x: Tensor, h: Tensor) -> Tensor:

@@ -35,10 +35,10 @@ RECIPE: Mapping[str, Any] = {
     "clip": 5.0,
     "max_epochs": 100,
     "evaluate_every": 2,
-    "patience": 20,
+    "patience": 40,
     "solved_epochs": 10,
 }
-"""A recipe of ours: the authors' settings are not known to us, and no alternatives were compared."""
+"""A recipe of ours: the authors' settings are not known to us. On task 17 it took 16 epochs to leave a plateau."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +51,8 @@ class NeuralReasonerConfig:
     """Layers of the network in which question and fact meet, in each reasoning layer."""
     dimension: Annotated[int, Between(1, 4096)] = 50
     """Size of word vectors, questions and facts."""
-    pooling: Literal["max", "mean"] = "max"
-    """How the questions that met the facts are pooled into one."""
+    pooling: Literal["max", "mean"] = "mean"
+    """How the questions that met the facts are pooled into one. With the largest values task 17 was not learned."""
     retelling: Annotated[float, Between(0, 0.99)] = 0.1
     """The weight α of the reconstruction loss of question and facts; 0 leaves out the decoder."""
 
