@@ -19,7 +19,17 @@ from query_reduction.data.vocabulary import Vocabulary
 from query_reduction.inference.heads import HeadConfig
 from query_reduction.networks.encoder import encode_sentences
 from query_reduction.networks.heads import build_head
-from query_reduction.networks.layers import GRU, Linear, at_end, dropout, glorot, look_up, present, wordless
+from query_reduction.networks.layers import (
+    GRU,
+    Linear,
+    at_end,
+    dropout,
+    glorot,
+    left_at_end,
+    look_up,
+    present,
+    wordless,
+)
 from query_reduction.networks.packed import Packing, pack, packed_gru
 from query_reduction.networks.protocol import BatchTrace, LayerTrace, Seeds, StackedNetwork, uniform, zeros
 from query_reduction.networks.registry import register
@@ -196,7 +206,9 @@ class DynamicMemoryNetwork(StackedNetwork):
         """The attention of every pass, and how much of its context comes from each sentence."""
         recorded: list[Tensor] = []
         scores = self.head.scores(self, self.read(batch, recorded), batch)
-        return BatchTrace(tuple(LayerTrace({"attention": g.unsqueeze(3)}, _read_weights(g)) for g in recorded), scores)
+        # c = Σ_i g_i Π_{j>i} (1 - g_j) h̃_i: what later facts leave of each.
+        gates = [attention.unsqueeze(3) for attention in recorded]
+        return BatchTrace(tuple(LayerTrace({"attention": g}, left_at_end(g).squeeze(3)) for g in gates), scores)
 
 
 def _softmax(
@@ -207,10 +219,3 @@ def _softmax(
     lowest = importance.new_full((len(importance), *inside.shape), torch.finfo(importance.dtype).min)
     place = packing.sequence * inside.shape[1] + packing.time
     return lowest.flatten(1).index_copy(1, place, importance).view(lowest.shape).softmax(2) * inside
-
-
-def _read_weights(attention: Float[Tensor, "restart batch time"]) -> Float[Tensor, "restart batch time"]:
-    """c = Σ_i g_i Π_{j>i} (1 - g_j) h̃_i: what later facts leave of each."""
-    left = (1 - attention).flip(2).cumprod(2).flip(2)
-    after = torch.cat((left[:, :, 1:], torch.ones_like(left[:, :, :1])), dim=2)
-    return attention * after
