@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from query_reduction.data.readers import read_file
-from query_reduction.data.sentences import split_sentences
+from query_reduction.data.sentences import _of_line, split_sentences
 
 # A bar stands where a sentence ends.
 PROSE = [
@@ -66,6 +66,13 @@ def test_only_white_space_is_lost_and_sentences_stay_whole(text: str) -> None:
     assert "".join("".join(sentences).split()) == "".join(text.split())
     assert all(sentence == sentence.strip() != "" for sentence in sentences)
     assert [part for sentence in sentences for part in split_sentences(sentence)] == sentences
+
+
+@given(st.lists(pieces, max_size=8).map("".join))
+@example("Hello. )")
+@example('"Hi!"')
+def test_a_quick_look_finds_what_a_close_one_does(text: str) -> None:
+    assert split_sentences(text) == [sentence for line in text.splitlines() for sentence in _of_line(line.strip())]
 
 
 def test_published_stories_stay_as_they_are_and_are_found_again(real_babi: Path) -> None:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import socket
 from collections.abc import Iterator
 from pathlib import Path
+from typing import cast
 
 import pytest
 from running_server import connect, running_server
 from small_networks import saved_story_model
 
+from query_reduction.serve.connection import _Joining
 from query_reduction.training.checkpoint import save_model
 from query_reduction.worlds import generate
 
@@ -185,3 +188,55 @@ def test_who_asked_for_nothing_sensible_leaves_others_their_turns(port: int) -> 
         refused.setblocking(False)
         with pytest.raises(BlockingIOError):
             refused.recv(1)
+
+
+class _Recorded:
+    """A transport that notes what is written to it."""
+
+    def __init__(self) -> None:
+        self.written: list[bytes] = []
+        self.closing = False
+
+    def write(self, data: bytes) -> None:
+        assert not self.closing
+        self.written.append(data)
+
+    def is_closing(self) -> bool:
+        return self.closing
+
+    def close(self) -> None:
+        self.closing = True
+
+    abort = close
+
+
+def test_a_response_leaves_in_one_piece() -> None:
+    async def respond() -> None:
+        recorded = _Recorded()
+        transport = _Joining(cast(asyncio.Transport, recorded), asyncio.get_running_loop())
+        transport.write(b"head")
+        transport.write(b"body")
+        assert recorded.written == []
+        await asyncio.sleep(0)
+        assert recorded.written == [b"headbody"]
+        transport.write(b"later")
+        await asyncio.sleep(0)
+        assert recorded.written == [b"headbody", b"later"]
+        transport.write(b"last")
+        transport.close()
+        assert recorded.written[2:] == [b"last"]
+        assert transport.is_closing()
+
+    asyncio.run(respond())
+
+
+def test_nothing_is_written_to_a_connection_that_was_cut() -> None:
+    async def respond() -> None:
+        recorded = _Recorded()
+        transport = _Joining(cast(asyncio.Transport, recorded), asyncio.get_running_loop())
+        transport.write(b"head")
+        transport.abort()
+        await asyncio.sleep(0)
+        assert recorded.written == []
+
+    asyncio.run(respond())

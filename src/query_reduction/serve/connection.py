@@ -2,6 +2,9 @@
 
 uvicorn's parser (httptools) collects a header of any size at any speed. Here it gets its bytes in small pieces, against
 a clock; and when there are too many connections, the one whose client has kept the server waiting longest makes room.
+
+uvicorn writes the head of a response and its body separately. Here they leave together, which spares a system call for
+each response, and one more at the client.
 """
 
 from __future__ import annotations
@@ -43,6 +46,35 @@ def connection_type(limits: Limits) -> type[HttpToolsProtocol]:
     return LimitedConnection
 
 
+class _Joining:
+    """A transport whose writes within one turn of the event loop leave together."""
+
+    def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
+        self._transport = transport
+        self._loop = loop
+        self._parts: list[bytes] = []
+
+    def __getattr__(self, name: str) -> Any:
+        """Everything else is the transport's own."""
+        return getattr(self._transport, name)
+
+    def write(self, data: bytes) -> None:
+        """Keep the data until the turn ends."""
+        if not self._parts:
+            self._loop.call_soon(self._flush)
+        self._parts.append(data)
+
+    def close(self) -> None:
+        """Close it, once all that was written is sent."""
+        self._flush()
+        self._transport.close()
+
+    def _flush(self) -> None:
+        if self._parts and not self._transport.is_closing():
+            self._transport.write(b"".join(self._parts))
+        self._parts.clear()
+
+
 class _Connection(HttpToolsProtocol):
     """A connection that ends when its client exceeds a limit."""
 
@@ -61,7 +93,7 @@ class _Connection(HttpToolsProtocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Make room for the new connection, or refuse it if all others are being answered."""
-        super().connection_made(transport)
+        super().connection_made(_Joining(transport, self.loop))  # type: ignore[arg-type]
         if len(self.connections) > self._limits.connections:
             if not self._waiting:
                 self._refuse(503, "too many connections; try again in a moment")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
@@ -29,10 +30,12 @@ __all__ = [
     "Turn",
 ]
 
+_HALF = re.compile("[\ud800-\udfff]")
+
 
 def _whole(text: str) -> str:
     """A text that can be sent back: JSON may name half a character, which cannot be written."""
-    if any("\ud800" <= letter <= "\udfff" for letter in text):
+    if not text.isascii() and _HALF.search(text):
         raise ValueError("it holds half a character (a lone surrogate)")
     return text
 
