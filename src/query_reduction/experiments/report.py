@@ -224,7 +224,10 @@ def _times(table: Table) -> list[str]:
     told = ", ".join(f"{name} {time:.0f} min" for name, time in minutes.items())
     if not told:
         return []
-    return [f"Training time of the chosen recipes, each stack of restarts on one core, summed over tasks: {told}."]
+    return [
+        "Training time of the chosen recipes by the clock, each stack of restarts on one core, which other trainings "
+        f"may have shared, summed over tasks: {told}."
+    ]
 
 
 def _others(table: Table) -> list[str]:
