@@ -23,8 +23,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from query_reduction.cli import main
-from query_reduction.experiments.catalogue import RECIPES
 from query_reduction.experiments.plan import Variation
+from query_reduction.experiments.table_recipes import RECIPES
 from query_reduction.tasks.predictions import AT_ONCE
 from query_reduction.training.checkpoint import load_model
 from query_reduction.worlds import write as write_stories

@@ -13,9 +13,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from query_reduction.experiments.catalogue import EXPERIMENTS, RECIPES
+from query_reduction.experiments.catalogue import EXPERIMENTS
 from query_reduction.experiments.records import same_setup
 from query_reduction.experiments.store import ResultStore
+from query_reduction.experiments.table_recipes import RECIPES
 from query_reduction.files import write_atomically
 from query_reduction.training.results import RestartResult, choose
 from studies.publish import RESULTS

@@ -9,9 +9,10 @@ reads the stored results of the first two commands and writes results/transfer-c
 
 from __future__ import annotations
 
-from query_reduction.experiments.catalogue import EXPERIMENTS, RECIPES
+from query_reduction.experiments.catalogue import EXPERIMENTS
 from query_reduction.experiments.cells import Cell
 from query_reduction.experiments.store import ResultStore
+from query_reduction.experiments.table_recipes import RECIPES
 from query_reduction.experiments.tables import build_table
 from query_reduction.files import write_atomically
 from studies.publish import RESULTS

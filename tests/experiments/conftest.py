@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from query_reduction.data.babi import format_stories
-from query_reduction.experiments.catalogue import RECIPES
 from query_reduction.experiments.plan import Variation
 from query_reduction.experiments.probe import Fingerprint, _stories, fingerprint
 from query_reduction.experiments.records import Machine, Origin, Processor, Setting
 from query_reduction.experiments.store import Record, ResultStore
 from query_reduction.experiments.sweep import Job, plan
+from query_reduction.experiments.table_recipes import RECIPES
 from query_reduction.tasks.stories import StoryParts
 from query_reduction.training.results import RestartResult
 from query_reduction.training.setup import Setup, setup

@@ -13,9 +13,9 @@ from query_reduction.cli import main
 from query_reduction.data.babi import format_stories
 from query_reduction.errors import InputError
 from query_reduction.experiments import figures
-from query_reduction.experiments.catalogue import RECIPES
 from query_reduction.experiments.plan import Variation
 from query_reduction.experiments.published import FigureSource, PublishedFigure, published
+from query_reduction.experiments.table_recipes import RECIPES
 
 WHOLE = [figure for figure in published().figures if figure.source is None]
 EXCERPTS = [figure for figure in published().figures if figure.source is not None]

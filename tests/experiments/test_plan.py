@@ -9,12 +9,13 @@ from xml.etree import ElementTree
 import pytest
 
 from query_reduction.errors import InputError
-from query_reduction.experiments.catalogue import EXPERIMENTS, RECIPES
+from query_reduction.experiments.catalogue import EXPERIMENTS
 from query_reduction.experiments.plan import Column
 from query_reduction.experiments.records import same_setup
 from query_reduction.experiments.report import to_markdown
 from query_reduction.experiments.report_scatter import to_scatter
 from query_reduction.experiments.store import ResultStore
+from query_reduction.experiments.table_recipes import RECIPES
 from query_reduction.experiments.tables import build_table
 from query_reduction.networks.registry import kinds
 

@@ -23,7 +23,7 @@ from .conftest import QUICK_CHANGES
 
 QUICK = """
 import sys
-from query_reduction.experiments.catalogue import RECIPES
+from query_reduction.experiments.table_recipes import RECIPES
 from query_reduction.experiments.plan import Variation
 RECIPES["quick"] = Variation("quick", changes={changes})
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from query_reduction.experiments.catalogue import EXPERIMENTS, RECIPES
+from query_reduction.experiments.catalogue import EXPERIMENTS
 from query_reduction.experiments.cells import Cell, Table
 from query_reduction.experiments.plan import Column, Experiment, Variation
 from query_reduction.experiments.published import published
@@ -21,6 +21,7 @@ from query_reduction.experiments.report import FORMATS, to_markdown, write_repor
 from query_reduction.experiments.report_formats import to_csv, to_latex
 from query_reduction.experiments.report_html import to_html
 from query_reduction.experiments.store import ResultStore
+from query_reduction.experiments.table_recipes import RECIPES
 from query_reduction.experiments.tables import build_table
 from query_reduction.training.results import RestartResult
 

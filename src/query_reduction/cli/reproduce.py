@@ -15,7 +15,7 @@ from query_reduction.cli.options import POSITIONAL
 from query_reduction.cli.output import console, notes, print_json
 from query_reduction.cli.sweep_view import SweepView
 from query_reduction.errors import InputError
-from query_reduction.experiments.catalogue import EXPERIMENTS, RECIPES
+from query_reduction.experiments.catalogue import EXPERIMENTS
 from query_reduction.experiments.cells import Table
 from query_reduction.experiments.plan import Experiment, Variation
 from query_reduction.experiments.readme import fill_readme
@@ -23,6 +23,7 @@ from query_reduction.experiments.report import to_markdown, write_reports
 from query_reduction.experiments.store import ResultStore
 from query_reduction.experiments.sweep import Job, Sweep, only_sweep
 from query_reduction.experiments.sweeps import Origins, plan_table
+from query_reduction.experiments.table_recipes import RECIPES
 from query_reduction.experiments.tables import build_table
 from query_reduction.files import write_atomically
 from query_reduction.settings import Between

@@ -3,143 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
+from query_reduction.experiments import table_recipes as recipes
 from query_reduction.experiments.plan import Column, Experiment, Variation
 
-__all__ = ["EXPERIMENTS", "RECIPES"]
+__all__ = ["EXPERIMENTS"]
 
 
-def _recipe(name: str, family: str = "original", questions: int = 1000, **changes: Any) -> Variation:
-    """A recipe for the paper's columns: development questions are held out one by one, as the original code does."""
-    return Variation(name, family, questions, changes={"split": "question", **changes})
-
-
-_ORIGINAL = _recipe("original")
-# To see what the split does; no column uses it.
-_ORIGINAL_BY_STORY = Variation("original-by-story", changes={"split": "story"})
-# With less weight decay, for networks of one layer and of more than two.
-_ONE_LAYER = _recipe("one-layer", l2=0.0005)
-_DEEP = _recipe("deep", l2_counting="once")
-_ADAM = _recipe("adam", "adam")
-# Larger steps, and gates that start mostly closed: for long stories.
-_ADAM_LONG = _recipe("adam-long", "adam", forget_bias=2.5, learning_rate=0.02)
-_ORIGINAL_10K = _recipe("original-10k", "original", 10_000)
-# Stops training soon after a task is solved.
-_BRIEF_10K = _recipe("brief-10k", "original", 10_000, solved_epochs=20)
-_ADAM_10K = _recipe("adam-10k", "adam", 10_000)
-# Smaller steps for large networks.
-_WIDE_10K = _recipe("wide-10k", "adam", 10_000, learning_rate=0.001, l2=0.0003, solved_epochs=10)
-# Larger steps for vector gates.
-_VECTOR_10K = _recipe("vector-10k", "adam", 10_000, learning_rate=0.02, halve_every=15, max_epochs=60)
-# A start that follows shared words leaves the plateau of task 16; weight decay would hold it there.
-_FOLLOWING = {"init": "following", "forget_bias": 2.5, "l2": 0.0, "batch": 64, "halve_every": 15, "evaluate_every": 1}
-_FOLLOWING_10K = _recipe(
-    "following-10k", "adam", 10_000, **_FOLLOWING, learning_rate=0.01, max_epochs=60, solved_epochs=5
-)
-_WIDE_FOLLOWING_10K = _recipe(
-    "wide-following-10k", "adam", 10_000, **_FOLLOWING, learning_rate=0.001, max_epochs=40, solved_epochs=5
-)
-# Controls register their own settings, which replace the family's.
-_CONTROL = _recipe("control")
-_DIALOG_CONTROL = Variation("dialog-control", kind="dialogs", changes={"split": "question"})
-_DIALOG = Variation("dialog", kind="dialogs", changes={"split": "question"})
-# Of the names that training does not mention, the knowledge base tells of half.
-_DIALOG_HALF = Variation("dialog-half", kind="dialogs", changes={"split": "question", "knowledge": 0.5})
-
-_OPEN = {"init": "open", "forget_bias": 0.0}
-_BEST = Variation("best", "best")
-_BEST_10K = Variation("best-10k", "best", 10_000)
-_BEST_JOINT = Variation("best-joint", "joint", 20_000)
-_BEST_JOINT_10K = Variation("best-joint-10k", "joint", 200_000)
-# Deep networks with one gate per sentence want smaller steps, and hold on to them for longer. From a start that follows
-# shared words they stay at chance on long stories (task 3), from one with open gates on task 16: so both are tried.
-_WIDE_RENAMED = {"learning_rate": 0.0007, "halve_every": 40, "max_epochs": 120, "patience": 15, "solved_epochs": 3}
-_WIDE_RENAMED_10K = Variation("wide-renamed-10k", "best", 10_000, changes=_WIDE_RENAMED)
-_WIDE_OPEN_10K = Variation("wide-open-10k", "best", 10_000, changes={**_WIDE_RENAMED, **_OPEN, "learning_rate": 0.001})
-# As many steps as with ten renamed copies.
-_STEPS_OF_TEN = {"max_epochs": 400, "evaluate_every": 10, "patience": 200, "solved_epochs": 60, "halve_every": 150}
-_UNRENAMED = {"symmetries": False, "copies": 0, **_STEPS_OF_TEN}
-_WITHOUT_SYMMETRIES = Variation("best-without-symmetries", "best", changes=_UNRENAMED)
-_WITHOUT_FOLLOWING = Variation("best-without-following", "best", changes=_OPEN)
-_WITH_NEITHER = Variation("best-with-neither", "best", changes={**_UNRENAMED, **_OPEN})
-
-# Every other system by its authors' settings, which its network registers.
-_RIVAL = Variation("rival", changes={"split": "story"})
-# Word by word, the story and then the question: how recurrent networks are the baseline of these tasks.
-_RIVAL_WORDS = Variation("rival-words", changes={"split": "story", "reads": "words"})
-_RIVAL_10K = Variation("rival-10k", questions=10_000, changes={"split": "story"})
-# What the published figures at 10k are of, according to Xiong et al. (2016), and to others the larger dimension.
-_RIVAL_RELU_10K = Variation(
-    "rival-relu-10k",
-    questions=10_000,
-    changes={"split": "story", "tying": "layer-wise", "relu": True, "dimension": 100},
-)
-# The patience of the authors of DMN+, who have as many questions per epoch.
-_RIVAL_DMN_10K = Variation(
-    "rival-dmn-10k", questions=10_000, changes={"split": "story", "patience": 20, "solved_epochs": 6}
-)
-# The Universal Transformer would take hours: a third of the epochs, each of ten times as many questions as at 1k.
-_BRIEF_UT = {"max_epochs": 20, "halve_every": 7, "evaluate_every": 1, "patience": 10, "solved_epochs": 3}
-_RIVAL_UT_10K = Variation("rival-ut-10k", questions=10_000, changes={"split": "story", **_BRIEF_UT})
-# The Differentiable Neural Computer with the changes of Franke et al. (2018), but more dropout than their tenth.
-_RIVAL_DNC_10K = Variation(
-    "rival-dnc-10k",
-    questions=10_000,
-    changes={"split": "story", "links": False, "normalised": True, "bypass_dropout": 0.5},
-)
-# On stories retold in words that are interchangeable, as many per epoch as the recipe best has.
-_RENAMED = {"split": "story", "symmetries": True, "writing": "any", "copies": 10}
-_RIVAL_RENAMED = Variation("rival-renamed", changes=_RENAMED)
-_RIVAL_UT_RENAMED = Variation("rival-ut-renamed", changes={**_RENAMED, **_BRIEF_UT})
-
-_DIALOG_RIVAL = Variation("dialog-rival", kind="dialogs", changes={"split": "question"})
-
-RECIPES: dict[str, Variation] = {
-    recipe.name: recipe
-    for recipe in (
-        _ORIGINAL,
-        _ORIGINAL_BY_STORY,
-        _ONE_LAYER,
-        _DEEP,
-        _ADAM,
-        _ADAM_LONG,
-        _ORIGINAL_10K,
-        _BRIEF_10K,
-        _ADAM_10K,
-        _WIDE_10K,
-        _VECTOR_10K,
-        _FOLLOWING_10K,
-        _WIDE_FOLLOWING_10K,
-        _CONTROL,
-        _DIALOG_CONTROL,
-        _DIALOG,
-        _DIALOG_HALF,
-        _BEST,
-        _BEST_10K,
-        _BEST_JOINT,
-        _BEST_JOINT_10K,
-        _WIDE_RENAMED_10K,
-        _WIDE_OPEN_10K,
-        _WITHOUT_SYMMETRIES,
-        _WITHOUT_FOLLOWING,
-        _WITH_NEITHER,
-        _RIVAL,
-        _RIVAL_WORDS,
-        _RIVAL_10K,
-        _RIVAL_RELU_10K,
-        _RIVAL_DMN_10K,
-        _RIVAL_UT_10K,
-        _RIVAL_DNC_10K,
-        _RIVAL_RENAMED,
-        _RIVAL_UT_RENAMED,
-        _DIALOG_RIVAL,
-    )
-}
-"""All recipes of the tables by name."""
-
-
-def _controls(restarts: int, recipe: Variation = _CONTROL, *, given: str = "") -> tuple[Column, ...]:
+def _controls(restarts: int, recipe: Variation = recipes.CONTROL, *, given: str = "") -> tuple[Column, ...]:
     """The most frequent answer needs no second restart: it is the same whatever the initial weights."""
     trained = ("question-only", "story-only", "bag-of-words")
     return (
@@ -161,8 +32,8 @@ _TELLING_TASKS = ("1", "2", "3", "5", "14", "16", "17", "18", "19")
 # Its authors show these two alone.
 _REASONER_TASKS = ("17", "19")
 _DIALOG_TASKS = ("1", "2", "3", "4", "5")
-_BEST_COLUMN = Column("3rv100", (_BEST,), restarts=10, label="best")
-_UNRENAMED_COLUMN = Column("3rv100", (_WITHOUT_SYMMETRIES,), restarts=3, label="without symmetries")
+_BEST_COLUMN = Column("3rv100", (recipes.BEST,), restarts=10, label="best")
+_UNRENAMED_COLUMN = Column("3rv100", (recipes.WITHOUT_SYMMETRIES,), restarts=3, label="without symmetries")
 _BY_QUESTION = (
     "Restarts and recipes are chosen on a tenth of the training questions, held out question by question as in the "
     "original code: stories, and at times whole questions, occur in both parts"
@@ -191,15 +62,15 @@ _COPYING = (
 _HALF = "the same, but of the names that training does not mention, the knowledge base tells the kind of only half"
 
 _DIALOG_COLUMNS = (
-    *(Column(each, (_DIALOG,), restarts=3, given=_CANDIDATES) for each in ("1r", "2r", "2r100", "2rv")),
-    Column("2r+", (_DIALOG,), restarts=3, given=_MATCH),
+    *(Column(each, (recipes.DIALOG,), restarts=3, given=_CANDIDATES) for each in ("1r", "2r", "2r100", "2rv")),
+    Column("2r+", (recipes.DIALOG,), restarts=3, given=_MATCH),
     # Not in the paper: copying makes it possible to read and produce unseen names.
-    Column("2rc", (_DIALOG,), restarts=3, given=_COPYING),
-    Column("2rc", (_DIALOG_HALF,), restarts=3, label="2rc half", given=_HALF),
+    Column("2rc", (recipes.DIALOG,), restarts=3, given=_COPYING),
+    Column("2rc", (recipes.DIALOG_HALF,), restarts=3, label="2rc half", given=_HALF),
 )
 
 
-_DIALOG_CONTROLS = _controls(3, _DIALOG_CONTROL, given=_CANDIDATES)
+_DIALOG_CONTROLS = _controls(3, recipes.DIALOG_CONTROL, given=_CANDIDATES)
 
 
 def _dialogs(
@@ -234,14 +105,14 @@ EXPERIMENTS: dict[str, Experiment] = {
             "qa-1k",
             "bAbI story tasks, 1k training questions per task",
             (
-                Column("1r", (_ONE_LAYER, _ADAM), restarts=10),
-                Column("2", (_ORIGINAL,), restarts=10),
-                Column("2r", (_ORIGINAL,), restarts=10),
-                Column("3r", (_DEEP, _ADAM_LONG), restarts=10),
-                Column("6r", (_DEEP,), restarts=10),
-                Column("6r200", (_WIDE_10K,), restarts=3, joint=True),
+                Column("1r", (recipes.ONE_LAYER, recipes.ADAM), restarts=10),
+                Column("2", (recipes.ORIGINAL,), restarts=10),
+                Column("2r", (recipes.ORIGINAL,), restarts=10),
+                Column("3r", (recipes.DEEP, recipes.ADAM_LONG), restarts=10),
+                Column("6r", (recipes.DEEP,), restarts=10),
+                Column("6r200", (recipes.WIDE_10K,), restarts=3, joint=True),
                 _BEST_COLUMN,
-                Column("3rv100", (_BEST_JOINT,), restarts=3, joint=True, label="best joint"),
+                Column("3rv100", (recipes.BEST_JOINT,), restarts=3, joint=True, label="best joint"),
             ),
             _TASKS,
             "en",
@@ -252,12 +123,12 @@ EXPERIMENTS: dict[str, Experiment] = {
             "qa-10k",
             "bAbI story tasks, 10k training questions per task",
             (
-                Column("2r", (_ORIGINAL_10K, _ADAM_10K), restarts=3),
-                Column("2rv", (_BRIEF_10K, _VECTOR_10K), restarts=3),
-                Column("3r", (_BRIEF_10K, _ADAM_10K), restarts=3),
-                Column("6r200", (_WIDE_RENAMED_10K, _WIDE_OPEN_10K), restarts=3),
-                Column("3rv100", (_BEST_10K,), restarts=3, label="best"),
-                Column("3rv100", (_BEST_JOINT_10K,), restarts=3, joint=True, label="best joint"),
+                Column("2r", (recipes.ORIGINAL_10K, recipes.ADAM_10K), restarts=3),
+                Column("2rv", (recipes.BRIEF_10K, recipes.VECTOR_10K), restarts=3),
+                Column("3r", (recipes.BRIEF_10K, recipes.ADAM_10K), restarts=3),
+                Column("6r200", (recipes.WIDE_RENAMED_10K, recipes.WIDE_OPEN_10K), restarts=3),
+                Column("3rv100", (recipes.BEST_10K,), restarts=3, label="best"),
+                Column("3rv100", (recipes.BEST_JOINT_10K,), restarts=3, joint=True, label="best joint"),
             ),
             _TASKS,
             "en-10k",
@@ -269,8 +140,8 @@ EXPERIMENTS: dict[str, Experiment] = {
             "task-16",
             "how surely the paper's networks learn task 16 from a start that follows shared words, 10k questions",
             (
-                Column("3r", (_FOLLOWING_10K,), restarts=6),
-                Column("6r200", (_WIDE_FOLLOWING_10K,), restarts=3),
+                Column("3r", (recipes.FOLLOWING_10K,), restarts=6),
+                Column("6r200", (recipes.WIDE_FOLLOWING_10K,), restarts=3),
             ),
             ("16",),
             "en-10k",
@@ -283,8 +154,8 @@ EXPERIMENTS: dict[str, Experiment] = {
             (
                 replace(_BEST_COLUMN, stored="qa-1k"),
                 _UNRENAMED_COLUMN,
-                Column("3rv100", (_WITHOUT_FOLLOWING,), restarts=3, label="without following"),
-                Column("3rv100", (_WITH_NEITHER,), restarts=3, label="with neither"),
+                Column("3rv100", (recipes.WITHOUT_FOLLOWING,), restarts=3, label="without following"),
+                Column("3rv100", (recipes.WITH_NEITHER,), restarts=3, label="with neither"),
             ),
             _TASKS,
             "en",
@@ -296,22 +167,22 @@ EXPERIMENTS: dict[str, Experiment] = {
             "systems side by side on the bAbI story tasks, 1k training questions per task",
             (
                 replace(_BEST_COLUMN, stored="qa-1k"),
-                Column("2r", (_ORIGINAL,), restarts=10, stored="qa-1k", published="qa-1k/2r"),
-                Column("memn2n", (_RIVAL,), restarts=10),
-                Column("gmemn2n", (_RIVAL,), restarts=10, published="qa-1k/GMemN2N"),
-                Column("entnet", (_RIVAL,), restarts=3),
-                Column("dmn", (_RIVAL,), restarts=3, published="qa-1k/DMN+"),
-                Column("ut", (_RIVAL,), restarts=3),
-                Column("lstm", (_RIVAL_WORDS,), restarts=10, published="qa-1k/LSTM"),
-                Column("gru", (_RIVAL_WORDS,), restarts=10),
-                Column("t-gru", (_RIVAL_WORDS,), restarts=10),
-                Column("neural-reasoner", (_RIVAL,), restarts=3, tasks=_REASONER_TASKS),
+                Column("2r", (recipes.ORIGINAL,), restarts=10, stored="qa-1k", published="qa-1k/2r"),
+                Column("memn2n", (recipes.RIVAL,), restarts=10),
+                Column("gmemn2n", (recipes.RIVAL,), restarts=10, published="qa-1k/GMemN2N"),
+                Column("entnet", (recipes.RIVAL,), restarts=3),
+                Column("dmn", (recipes.RIVAL,), restarts=3, published="qa-1k/DMN+"),
+                Column("ut", (recipes.RIVAL,), restarts=3),
+                Column("lstm", (recipes.RIVAL_WORDS,), restarts=10, published="qa-1k/LSTM"),
+                Column("gru", (recipes.RIVAL_WORDS,), restarts=10),
+                Column("t-gru", (recipes.RIVAL_WORDS,), restarts=10),
+                Column("neural-reasoner", (recipes.RIVAL,), restarts=3, tasks=_REASONER_TASKS),
             ),
             _TASKS,
             "en",
             _BY_STORY
-            + "; those of 2r are held out question by question, as in its authors' code. EntNet and UT were changed "
-            "and trained again after tests of a first column had been seen (EXPERIMENTS.md)",
+            + "; those of 2r are held out question by question, as in its authors' code. EntNet, UT and the Neural "
+            "Reasoner were changed and trained again after tests of a first column had been seen (EXPERIMENTS.md)",
             controls=_stored(_CONTROLS_1K, "qa-1k"),
             systems=True,
             source=_SYSTEMS_SOURCE,
@@ -325,14 +196,14 @@ EXPERIMENTS: dict[str, Experiment] = {
                 *(
                     column
                     for system, restarts, recipe in (
-                        ("memn2n", 10, _RIVAL_RENAMED),
-                        ("gmemn2n", 10, _RIVAL_RENAMED),
-                        ("entnet", 3, _RIVAL_RENAMED),
-                        ("ut", 3, _RIVAL_UT_RENAMED),
+                        ("memn2n", 10, recipes.RIVAL_RENAMED),
+                        ("gmemn2n", 10, recipes.RIVAL_RENAMED),
+                        ("entnet", 3, recipes.RIVAL_RENAMED),
+                        ("ut", 3, recipes.RIVAL_UT_RENAMED),
                     )
                     for column in (
                         Column(system, (recipe,), restarts=3, label=f"{system} renamed"),
-                        Column(system, (_RIVAL,), restarts=restarts, stored="compare"),
+                        Column(system, (recipes.RIVAL,), restarts=restarts, stored="compare"),
                     )
                 ),
             ),
@@ -346,15 +217,15 @@ EXPERIMENTS: dict[str, Experiment] = {
             "compare-10k",
             "systems side by side on the bAbI story tasks, 10k training questions per task",
             (
-                Column("3rv100", (_BEST_10K,), restarts=3, label="best", stored="qa-10k"),
-                Column("memn2n", (_RIVAL_10K,), restarts=3),
-                Column("memn2n", (_RIVAL_RELU_10K,), restarts=3, label="memn2n relu", published="qa-10k/N2N"),
-                Column("gmemn2n", (_RIVAL_10K,), restarts=3, published="qa-10k/GMemN2N"),
-                Column("entnet", (_RIVAL_10K,), restarts=3, tasks=_TELLING_TASKS),
-                Column("dmn", (_RIVAL_DMN_10K,), restarts=3, published="qa-10k/DMN+", tasks=_TELLING_TASKS),
-                Column("ut", (_RIVAL_UT_10K,), restarts=3, tasks=_TELLING_TASKS),
-                Column("dnc", (_RIVAL_DNC_10K,), restarts=3, tasks=("1", "4", "6", "9", "12", "20")),
-                Column("neural-reasoner", (_RIVAL_10K,), restarts=3, tasks=_REASONER_TASKS),
+                Column("3rv100", (recipes.BEST_10K,), restarts=3, label="best", stored="qa-10k"),
+                Column("memn2n", (recipes.RIVAL_10K,), restarts=3),
+                Column("memn2n", (recipes.RIVAL_RELU_10K,), restarts=3, label="memn2n relu", published="qa-10k/N2N"),
+                Column("gmemn2n", (recipes.RIVAL_10K,), restarts=3, published="qa-10k/GMemN2N"),
+                Column("entnet", (recipes.RIVAL_10K,), restarts=3, tasks=_TELLING_TASKS),
+                Column("dmn", (recipes.RIVAL_DMN_10K,), restarts=3, published="qa-10k/DMN+", tasks=_TELLING_TASKS),
+                Column("ut", (recipes.RIVAL_UT_10K,), restarts=3, tasks=_TELLING_TASKS),
+                Column("dnc", (recipes.RIVAL_DNC_10K,), restarts=3, tasks=("1", "4", "6", "9", "12", "20")),
+                Column("neural-reasoner", (recipes.RIVAL_10K,), restarts=3, tasks=_REASONER_TASKS),
             ),
             _TASKS,
             "en-10k",
@@ -367,7 +238,7 @@ EXPERIMENTS: dict[str, Experiment] = {
         Experiment(
             "dnc-joint",
             "one Differentiable Neural Computer for three tasks, 10k training questions per task",
-            (Column("dnc", (_RIVAL_DNC_10K,), restarts=3, joint=True),),
+            (Column("dnc", (recipes.RIVAL_DNC_10K,), restarts=3, joint=True),),
             # As its authors train it, on all tasks at once, would take days on two cores.
             ("1", "4", "12"),
             "en-10k",
@@ -378,7 +249,7 @@ EXPERIMENTS: dict[str, Experiment] = {
         Experiment(
             "transfer",
             "trained on 10k generated questions per task, tested on the published ones",
-            (Column("2r", (_ORIGINAL_10K,), restarts=3),),
+            (Column("2r", (recipes.ORIGINAL_10K,), restarts=3),),
             _TASKS,
             "en-10k",
             _BY_QUESTION,
@@ -398,10 +269,10 @@ EXPERIMENTS: dict[str, Experiment] = {
             (
                 *(replace(each, stored="dialog") for each in _DIALOG_COLUMNS if each.name.startswith(("2r+", "2rc"))),
                 replace(_DIALOG_COLUMNS[1], stored="dialog"),
-                Column("memn2n", (_DIALOG_RIVAL,), restarts=3, published="dialog/N2N", given=_CANDIDATES),
-                Column("gmemn2n", (_DIALOG_RIVAL,), restarts=3, published="dialog/GMemN2N", given=_CANDIDATES),
-                Column("memn2n+", (_DIALOG_RIVAL,), restarts=3, published="dialog/N2N+", given=_MATCH),
-                Column("gmemn2n+", (_DIALOG_RIVAL,), restarts=3, published="dialog/GMemN2N+", given=_MATCH),
+                Column("memn2n", (recipes.DIALOG_RIVAL,), restarts=3, published="dialog/N2N", given=_CANDIDATES),
+                Column("gmemn2n", (recipes.DIALOG_RIVAL,), restarts=3, published="dialog/GMemN2N", given=_CANDIDATES),
+                Column("memn2n+", (recipes.DIALOG_RIVAL,), restarts=3, published="dialog/N2N+", given=_MATCH),
+                Column("gmemn2n+", (recipes.DIALOG_RIVAL,), restarts=3, published="dialog/GMemN2N+", given=_MATCH),
             ),
             _stored(_DIALOG_CONTROLS, "dialog"),
             ("exact match", "per slot", "per dialog"),

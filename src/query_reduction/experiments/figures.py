@@ -15,8 +15,8 @@ from typing import Any
 
 from query_reduction.data.stories import Question, Story
 from query_reduction.errors import InputError
-from query_reduction.experiments.catalogue import RECIPES
 from query_reduction.experiments.published import PublishedFigure, published
+from query_reduction.experiments.table_recipes import RECIPES
 from query_reduction.explain import html, picture
 from query_reduction.explain.trace import Trace
 from query_reduction.files import write_atomically
