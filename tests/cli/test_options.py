@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import fields
 
 import pytest
@@ -9,9 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from query_reduction.cli import VERBS, options_of
-from query_reduction.cli.options import in_one_line, parse_by_tyro, parse_options, parse_plainly
+from query_reduction.cli.mistakes import in_one_line
+from query_reduction.cli.options import parse_by_tyro, parse_options, parse_plainly
+from query_reduction.cli.settings import field_docs
 
 OPTIONS = {verb: options_of(verb) for verb in VERBS}
+MODEL = field_docs(OPTIONS["ask"])["model"]
 WORDS = ["task2", "-", "a b", "3", "-3", "None", "", "--", "yes", "x=y", "~/story.txt", "Wo ist Mary?", "٣"]
 
 
@@ -61,14 +65,54 @@ def test_help_comes_from_tyro(capsys: pytest.CaptureFixture[str]) -> None:
     [
         ("task2 --stroy x", "unrecognized options: --stroy, x; did you mean --story?"),
         ("task2 Mary", "unrecognized options: Mary"),
-        ("task2 --story", "missing value for argument '--story'. Expected 1 values"),
+        ("task2 --story", "--story needs a value"),
+        ("--story x --question y", f"MODEL is missing: {MODEL}"),
     ],
 )
 def test_a_mistake_is_one_line(arguments: str, message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert said_of("ask", arguments, capsys) == message
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("--split half", "--split must be one of 'question', 'story', not 'half'"),
+        ("--learning-rate fast", "--learning-rate must be a number, not 'fast'"),
+        ("--max-epochs 1.5", "--max-epochs must be a whole number, not '1.5'"),
+        ("--vector-gates perhaps", "--vector-gates must be yes or no, not perhaps"),
+    ],
+)
+def test_a_wrong_setting_is_said_in_plain_words(
+    arguments: str, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert said_of("train", arguments, capsys) == message
+
+
+@pytest.mark.parametrize("verb", OPTIONS)
+def test_help_speaks_of_no_types(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        parse_options(options_of(verb), ["--help"], f"qrn {verb}")
+    shown = capsys.readouterr().out
+    for word in ("None", "INT", "STR", "FLOAT"):
+        assert not re.search(rf"\b{word}\b", shown)
+
+
+def test_what_may_be_left_out_is_in_brackets(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        parse_options(options_of("reproduce"), ["--help"], "qrn reproduce")
+    assert "usage: qrn reproduce [-h] [OPTIONS] TABLE [CELLS]\n" in capsys.readouterr().out
+
+
+def said_of(verb: str, arguments: str, capsys: pytest.CaptureFixture[str]) -> str:
+    """What is said of a mistake, without the command's name and the hint at its help."""
     with pytest.raises(SystemExit) as ended:
-        parse_options(options_of("ask"), arguments.split(), "qrn ask")
+        parse_options(options_of(verb), arguments.split(), f"qrn {verb}")
     assert ended.value.code == 2
-    assert capsys.readouterr().err == f"qrn ask: {message} (see qrn ask --help)\n"
+    said = capsys.readouterr().err
+    start, end = f"qrn {verb}: ", f" (see qrn {verb} --help)\n"
+    assert said.startswith(start)
+    assert said.endswith(end)
+    return said.removeprefix(start).removesuffix(end)
 
 
 def test_what_is_not_in_a_box_is_passed_on() -> None:

@@ -10,20 +10,17 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from contextlib import redirect_stderr
-from dataclasses import MISSING, fields
+from dataclasses import MISSING, Field, fields, is_dataclass
+from functools import cache
 from io import StringIO
-from itertools import groupby
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
-__all__ = ["POSITIONAL", "in_one_line", "parse_by_tyro", "parse_options", "parse_plainly"]
+__all__ = ["POSITIONAL", "parse_by_tyro", "parse_options", "parse_plainly"]
 
 POSITIONAL = "positional"
 """Marks an option that is known by its place: ``model: Annotated[str, POSITIONAL]``."""
-
-_FRAME = str.maketrans("─│╭╮╰╯", "-     ")
-"""A box as it is drawn where only plain text can be shown."""
 
 
 def parse_options(options: Any, arguments: Sequence[str], prog: str) -> Any:
@@ -36,32 +33,34 @@ def parse_by_tyro(options: Any, arguments: Sequence[str], prog: str) -> Any:
     """The same by tyro."""
     import tyro
 
-    for name, hint in get_type_hints(options, include_extras=True).items():
-        if _is_positional(hint):
-            options.__annotations__[name] = Annotated[hint, tyro.conf.Positional]
+    from query_reduction.cli.values import VALUES
+
+    _describe(options)
     said = StringIO()
     try:
         with redirect_stderr(said):
-            return tyro.cli(options, args=arguments, prog=prog, config=(tyro.conf.OmitArgPrefixes,))
+            return tyro.cli(options, args=arguments, prog=prog, config=(tyro.conf.OmitArgPrefixes,), registry=VALUES)
     except SystemExit:
         if said.getvalue():
+            from query_reduction.cli.mistakes import in_one_line
+
             print(f"{prog}: {in_one_line(said.getvalue())} (see {prog} --help)", file=sys.stderr)
         raise
 
 
-def in_one_line(box: str) -> str:
-    """What tyro says in a box that fills the screen: what is wrong, and the option that may be meant."""
-    title, *lines = (line.translate(_FRAME).strip() for line in box.strip().splitlines())
-    parts = [" ".join(part) for ruled, part in groupby(filter(None, lines), key=_is_rule) if not ruled]
-    if not parts:
-        return title
-    meant = [word for part in parts if part.startswith("Perhaps") for word in part.split() if word.startswith("--")]
-    wrong = parts[0][:1].lower() + parts[0][1:].rstrip(".")
-    return f"{wrong}; did you mean {meant[0]}?" if meant else wrong
+@cache
+def _describe(options: Any) -> None:
+    """Write what tyro is to know of the options into their annotations."""
+    from query_reduction.cli.values import described
 
-
-def _is_rule(line: str) -> bool:
-    return not line.strip("-")
+    hints = get_type_hints(options, include_extras=True)
+    for field in fields(options):
+        hint = hints[field.name]
+        if isinstance(hint, type) and is_dataclass(hint):
+            _describe(hint)
+        else:
+            place = field.name.upper() if _is_required(field) else f"[{field.name.upper()}]"
+            options.__annotations__[field.name] = described(hint, place if _is_positional(hint) else "")
 
 
 def parse_plainly(options: Any, arguments: Sequence[str]) -> Any | None:
@@ -82,14 +81,14 @@ def parse_plainly(options: Any, arguments: Sequence[str]) -> Any | None:
             name = word.removeprefix("--" if switched else "--no-").replace("-", "_")
             if name not in hints or _is_positional(hints[name]) or "_" in word:
                 return None
-            is_switch = hints[name] is bool
+            is_switch = _kind(hints[name]) is bool
             if not switched and not is_switch:
                 return None
             value = switched if is_switch else _value(next(words, ""), hints[name])
         if value is None or name in given:
             return None
         given[name] = value
-    needed = {field.name for field in fields(options) if field.default is MISSING and field.default_factory is MISSING}
+    needed = {field.name for field in fields(options) if _is_required(field)}
     return options(**given) if needed <= given.keys() else None
 
 
@@ -97,12 +96,20 @@ def _value(word: str, hint: Any) -> Any:
     """What a word means as an option of this type; None if that is not plain."""
     if word in ("", "None") or (word.startswith("-") and word != "-"):
         return None
-    kind = get_args(hint)[0] if get_origin(hint) is Annotated else hint
+    kind = _kind(hint)
     if get_origin(kind) is UnionType and NoneType in get_args(kind) and len(get_args(kind)) == 2:
         kind = next(kind for kind in get_args(kind) if kind is not NoneType)
     if kind is int:
         return int(word) if word.isascii() and word.isdecimal() else None
     return kind(word) if kind in (str, Path) else None
+
+
+def _kind(hint: Any) -> Any:
+    return get_args(hint)[0] if get_origin(hint) is Annotated else hint
+
+
+def _is_required(field: Field[Any]) -> bool:
+    return field.default is MISSING and field.default_factory is MISSING
 
 
 def _is_positional(hint: Any) -> bool:

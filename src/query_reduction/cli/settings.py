@@ -75,12 +75,17 @@ def _switch(choices: tuple[str, ...]) -> PrimitiveConstructorSpec[bool | str | N
             raise ValueError(f"it must be {', '.join(('yes', *choices))} or no, not {given[0]}")
         return given != ["no"]
 
+    def shown(value: bool | str | None) -> list[str]:
+        if isinstance(value, bool):
+            return ["yes" if value else "no"]
+        return [] if value is None else [value]
+
     return PrimitiveConstructorSpec[bool | str | None](
         nargs=(0, 1),
         metavar=f"[{'|'.join(('yes', 'no', *choices))}]",
         instance_from_str=switched,
         is_instance=lambda value: value is None or isinstance(value, bool | str),
-        str_from_instance=lambda value: [{True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)],
+        str_from_instance=shown,
     )
 
 

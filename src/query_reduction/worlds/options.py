@@ -12,7 +12,7 @@ __all__ = ["WorldOptions"]
 
 @dataclass(frozen=True, slots=True)
 class WorldOptions:
-    """Sizes of the worlds; ``None`` means as in the published data."""
+    """Sizes of the worlds; those that are not given are as in the published data."""
 
     sentences: Annotated[int | None, Between(1, 1_000_000)] = None
     """Sentences per story; it continues a little if nothing can be asked yet. Questions are spread evenly if a story
