@@ -12,8 +12,8 @@ __all__ = ["to_scatter"]
 
 _WIDTH, _HEIGHT = 640, 400
 _LEFT, _RIGHT, _TOP, _BOTTOM = 60, 110, 20, 50
-_GAP, _LETTER, _LINE = 9, 8, 14
-"""The distance of a name from its dot, about the width of a letter, and the height of a line."""
+_GAP, _LETTER, _LINE, _DOT = 9, 8, 14, 4
+"""The distance of a name from its dot, about the width of a letter, the height of a line, and a dot's radius."""
 _TICKS = tuple(step * 10.0**power for power in range(-2, 5) for step in (1, 2, 5))
 
 
@@ -23,6 +23,18 @@ class _Dot:
     minutes: float
     chosen: float
     mean: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """Where something stands that must not be written over: a line of text, or a dot as high as one."""
+
+    left: float
+    right: float
+    base: float
+
+    def meets(self, other: _Line) -> bool:
+        return self.left < other.right and other.left < self.right and abs(self.base - other.base) < _LINE
 
 
 def to_scatter(table: Table) -> str | None:
@@ -46,27 +58,23 @@ def to_scatter(table: Table) -> str | None:
 
     parts = [_grid(y(error), f"{error}") for error in range(0, top + 1, 10 if top <= 60 else 20)]
     base = _HEIGHT - _BOTTOM
-    parts += [
-        f'<text x="{x(tick)}" y="{base + 18}" text-anchor="middle">{tick:g}</text>'
-        for tick in _TICKS
-        if lowest <= math.log10(tick) <= highest
+    ticks = [(x(tick), f"{tick:g}") for tick in _TICKS if lowest <= math.log10(tick) <= highest]
+    parts += [f'<text x="{place}" y="{base + 18}" text-anchor="middle">{label}</text>' for place, label in ticks]
+    taken = [
+        _Line(place - _LETTER * len(label) / 2, place + _LETTER * len(label) / 2, base + 18) for place, label in ticks
     ]
-
-    def in_the_way(dot: _Dot, other: _Dot) -> bool:
-        """Whether the name of a dot, written to its right, would run into another dot or its name."""
-        near = abs(y(dot.chosen) - y(other.chosen)) < _LINE
-        return near and 0 < x(other.minutes) - x(dot.minutes) < _GAP + _LETTER * len(dot.name)
-
+    for dot in dots:
+        taken += [
+            _Line(x(dot.minutes) - _DOT, x(dot.minutes) + _DOT, y(error) + _DOT) for error in (dot.chosen, dot.mean)
+        ]
     for dot in dots:
         place = x(dot.minutes)
-        # Below there is room: the mean over restarts stands above nearly every dot.
-        below = any(in_the_way(dot, other) for other in dots)
-        where = (f'x="{place}" text-anchor="middle"', 18) if below else (f'x="{place + _GAP}"', 4)
+        name, line = _name(dot.name, place, y(dot.chosen), taken)
+        taken.append(line)
         parts.append(
             f'<line x1="{place}" x2="{place}" y1="{y(dot.chosen)}" y2="{y(dot.mean)}" stroke="#888"/>'
-            f'<circle cx="{place}" cy="{y(dot.mean)}" r="4" fill="#fff" stroke="#1f5fa8"/>'
-            f'<circle cx="{place}" cy="{y(dot.chosen)}" r="4.5" fill="#1f5fa8"/>'
-            f'<text {where[0]} y="{round(y(dot.chosen) + where[1], 1)}">{escape(dot.name)}</text>'
+            f'<circle cx="{place}" cy="{y(dot.mean)}" r="{_DOT}" fill="#fff" stroke="#1f5fa8"/>'
+            f'<circle cx="{place}" cy="{y(dot.chosen)}" r="{_DOT + 0.5}" fill="#1f5fa8"/>{name}'
         )
     middle = (_LEFT + _WIDTH - _RIGHT) / 2
     parts.append(
@@ -79,6 +87,22 @@ def to_scatter(table: Table) -> str | None:
         f'width="{_WIDTH}" height="{_HEIGHT}" viewBox="0 0 {_WIDTH} {_HEIGHT}" font-family="sans-serif" font-size="13">'
         f'<rect width="100%" height="100%" fill="#fff"/>{"".join(parts)}</svg>\n'
     )
+
+
+def _name(name: str, x: float, y: float, taken: list[_Line]) -> tuple[str, _Line]:
+    """A name beside its dot where it runs into nothing: to the right if it can, else to the left, below or above."""
+    width = _LETTER * len(name)
+    places = [
+        (_Line(x + _GAP, x + _GAP + width, y + 4), f'x="{x + _GAP}"'),
+        (_Line(x - _GAP - width, x - _GAP, y + 4), f'x="{x - _GAP}" text-anchor="end"'),
+        (_Line(x - width / 2, x + width / 2, y + 18), f'x="{x}" text-anchor="middle"'),
+        (_Line(x - width / 2, x + width / 2, y - 12), f'x="{x}" text-anchor="middle"'),
+    ]
+    free = (
+        (line, where) for line, where in places if line.left > _LEFT and not any(line.meets(other) for other in taken)
+    )
+    line, where = next(free, places[0])
+    return f'<text {where} y="{round(line.base, 1)}">{escape(name)}</text>', line
 
 
 def _dots(table: Table) -> list[_Dot]:
