@@ -102,6 +102,8 @@ class _Layout:
     """The number of each row's sentence; questions are counted after all sentences."""
     asked: Int[Tensor, "batch"]
     """The row of each question."""
+    hidden: Float[Tensor, "batch 1 1 position"]
+    """Added to attention scores: nothing where a story has a position, and minus infinity in its padding."""
 
     @property
     def positions(self) -> int:
@@ -119,7 +121,7 @@ class _Layout:
         return self.spread(x).sum(2) / self.inside.sum(1, keepdim=True)
 
 
-def _lay_out(batch: TensorBatch) -> _Layout:
+def _lay_out(batch: TensorBatch, dtype: torch.dtype) -> _Layout:
     time = batch.stories.shape[1]
     inside = present(batch.lengths + 1, time + 1)
     story, place = inside.nonzero(as_tuple=True)
@@ -127,7 +129,8 @@ def _lay_out(batch: TensorBatch) -> _Layout:
     sentences = functional.pad(batch.stories.long(), (0, 1))[story, place]
     sentences[asked] = len(batch.words) + batch.questions.long()
     rows = story * (time + 1) + place
-    return _Layout(inside, present(batch.lengths, time + 1), rows, story, place, sentences, asked)
+    hidden = torch.zeros(inside.shape, dtype=dtype).masked_fill(~inside, -torch.inf)[:, None, None]
+    return _Layout(inside, present(batch.lengths, time + 1), rows, story, place, sentences, asked, hidden)
 
 
 @register(
@@ -183,7 +186,7 @@ class UniversalTransformer(StackedNetwork):
     ) -> tuple[Float[Tensor, "restart batch dim"], Float[Tensor, "restart batch"] | None]:
         """The answer vector, and with halting the pondering cost of each question; at each step, the question's
         attention to every position is appended to ``recorded``, and how far each has halted to ``halts``."""
-        layout = _lay_out(batch)
+        layout = _lay_out(batch, self.embedding.dtype)
         state = look_up(self._table(batch.words), layout.sentences)
         places = layout.place
         if self.config.count_from == "question":
@@ -229,8 +232,7 @@ class UniversalTransformer(StackedNetwork):
         entering = self.attention_norm(state) if first else state
         apart = layout.spread(self.query_key_value(entering)).view(-1, layout.positions, 3, heads, d // heads)
         query, key, value = apart.transpose(1, 3).unbind(2)  # (restart · batch) x head x position x part
-        hidden = torch.zeros(layout.inside.shape, dtype=state.dtype).masked_fill(~layout.inside, -torch.inf)
-        hidden = hidden[:, None, None].repeat(restarts, 1, 1, 1)
+        hidden = layout.hidden.repeat(restarts, 1, 1, 1)
         if recorded is not None:
             scored = (query * (d // heads) ** -0.5) @ key.transpose(2, 3) + hidden
             attention = scored.softmax(3).mean(1).view(restarts, -1, layout.positions)
