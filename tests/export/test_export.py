@@ -43,7 +43,8 @@ def test_the_page_opens_with_the_story_one_names(tmp_path: Path, capsys: pytest.
     page = tmp_path / "page.html"
     options = ["--story", str(tmp_path / "story.txt"), "--question", "Where is the milk?"]
     assert main(["export", "task2", "--to", str(page), *options]) == 0
-    assert "page.html (" in capsys.readouterr().out.replace("\n", "")
+    said = "".join(capsys.readouterr().out.split())  # a long path may be broken anywhere, and before the size
+    assert "page.html(" in said
     assert json.dumps(STORY)[1:-1].replace('", "', '","') in page.read_text()
     assert main(["export", "task2", "--to", str(page), *options[:2]]) == 1
     assert capsys.readouterr().err == "qrn export: --story and --question belong together\n"
