@@ -17,7 +17,7 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
-__all__ = ["POSITIONAL", "parse_by_tyro", "parse_options", "parse_plainly"]
+__all__ = ["POSITIONAL", "kind_of", "parse_by_tyro", "parse_options", "parse_plainly"]
 
 POSITIONAL = "positional"
 """Marks an option that is known by its place: ``model: Annotated[str, POSITIONAL]``."""
@@ -81,7 +81,7 @@ def parse_plainly(options: Any, arguments: Sequence[str]) -> Any | None:
             name = word.removeprefix("--" if switched else "--no-").replace("-", "_")
             if name not in hints or _is_positional(hints[name]) or "_" in word:
                 return None
-            is_switch = _kind(hints[name]) is bool
+            is_switch = kind_of(hints[name]) is bool
             if not switched and not is_switch:
                 return None
             value = switched if is_switch else _value(next(words, ""), hints[name])
@@ -96,7 +96,7 @@ def _value(word: str, hint: Any) -> Any:
     """What a word means as an option of this type; None if that is not plain."""
     if word in ("", "None") or (word.startswith("-") and word != "-"):
         return None
-    kind = _kind(hint)
+    kind = kind_of(hint)
     if get_origin(kind) is UnionType and NoneType in get_args(kind) and len(get_args(kind)) == 2:
         kind = next(kind for kind in get_args(kind) if kind is not NoneType)
     if kind is int:
@@ -104,7 +104,8 @@ def _value(word: str, hint: Any) -> Any:
     return kind(word) if kind in (str, Path) else None
 
 
-def _kind(hint: Any) -> Any:
+def kind_of(hint: Any) -> Any:
+    """The type of an option without its marks, such as its range, which is checked where the settings are made."""
     return get_args(hint)[0] if get_origin(hint) is Annotated else hint
 
 

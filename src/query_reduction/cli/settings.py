@@ -13,10 +13,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass, make_dataclass
 from functools import reduce
 from operator import or_
-from typing import Annotated, Any, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, get_args, get_type_hints
 
 import tyro
 from tyro.constructors import PrimitiveConstructorSpec
+
+from query_reduction.cli.options import kind_of
 
 __all__ = ["field_docs", "given", "optional"]
 
@@ -33,8 +35,8 @@ def optional(name: str, groups: Mapping[str, Sequence[type]]) -> type:
             hints, docs = get_type_hints(settings, include_extras=True), field_docs(settings)
             for field in fields(settings):
                 known, owners = kinds.setdefault(field.name, []), texts.setdefault(field.name, {})
-                if _plain(hints[field.name]) not in known:
-                    known.append(_plain(hints[field.name]))
+                if kind_of(hints[field.name]) not in known:
+                    known.append(kind_of(hints[field.name]))
                 if owner not in owners.setdefault(docs[field.name], []):
                     owners[docs[field.name]].append(owner)
     made = [
@@ -87,11 +89,6 @@ def _switch(choices: tuple[str, ...]) -> PrimitiveConstructorSpec[bool | str | N
         is_instance=lambda value: value is None or isinstance(value, bool | str),
         str_from_instance=shown,
     )
-
-
-def _plain(hint: Any) -> Any:
-    """The type without its range, which is checked where the settings are made."""
-    return get_args(hint)[0] if get_origin(hint) is Annotated else hint
 
 
 def field_docs(settings: type) -> dict[str, str]:

@@ -269,11 +269,7 @@ EXPERIMENTS: dict[str, Experiment] = {
             "compare-dialog",
             "systems side by side on the bAbI dialog tasks",
             (
-                *(
-                    replace(each, stored="dialog")
-                    for each in _DIALOG_COLUMNS
-                    if each.name.startswith(("2r+", "2rc", "2rvc"))
-                ),
+                *(replace(each, stored="dialog") for each in _DIALOG_COLUMNS if each.given != _CANDIDATES),
                 replace(_DIALOG_COLUMNS[1], stored="dialog"),
                 Column("memn2n", (recipes.DIALOG_RIVAL,), restarts=3, published="dialog/N2N", given=_CANDIDATES),
                 Column("gmemn2n", (recipes.DIALOG_RIVAL,), restarts=3, published="dialog/GMemN2N", given=_CANDIDATES),
