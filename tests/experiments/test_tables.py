@@ -20,6 +20,7 @@ from query_reduction.experiments.records import Origin, Setting
 from query_reduction.experiments.report import FORMATS, to_markdown, write_reports
 from query_reduction.experiments.report_formats import to_csv, to_latex
 from query_reduction.experiments.report_html import to_html
+from query_reduction.experiments.report_scatter import to_scatter
 from query_reduction.experiments.store import ResultStore
 from query_reduction.experiments.table_recipes import RECIPES
 from query_reduction.experiments.tables import build_table
@@ -282,6 +283,27 @@ def test_the_time_of_all_trials_is_added_up(store: ResultStore) -> None:
         add(store, task, replace(result(0, 1.0), seconds=100.0))
         add(store, task, replace(result(1, 1.0), seconds=300.0))
     assert "summed over tasks: 2r 10 min." in to_markdown(table_of(store))
+
+
+def test_a_system_of_some_tasks_is_pictured_by_the_average_and_the_time_of_those(store: ResultStore) -> None:
+    experiment = replace(
+        QA_1K,
+        systems=True,
+        averaged={"average": QA_1K.tasks, "average of tasks 1-2": ("1", "2")},
+        pictured="average of tasks 1-2",
+    )
+    for task in ("1", "2", "3"):
+        for number in (0, 1):
+            add(store, task, replace(result(number, 1.0), seconds=100.0))
+    table = build_table(store, experiment, columns=experiment.chosen_columns(["2r"]), restarts=2)
+    (column,) = table.columns
+    assert column.minutes_of_one() == 2.5
+    assert column.minutes_of_one(("1", "2")) == pytest.approx(100 / 60)
+    assert column.summaries["average"].average is None
+    picture = to_scatter(table)
+    assert picture is not None
+    assert "average error of tasks 1-2, percent" in picture
+    assert to_scatter(replace(table, pictured="average")) is None
 
 
 def test_other_models_are_named_as_the_paper_has_them(store: ResultStore) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from query_reduction.experiments.plan import JOINT
 from query_reduction.training.results import RestartResult, choose
 
 __all__ = ["FAILED_ABOVE", "Cell", "ColumnResult", "Summary", "Table", "measure_cell", "summarise"]
@@ -80,11 +81,16 @@ class ColumnResult:
     planned: int
     unused: int
     """Stored restarts beyond the planned number, or of recipes that are no longer in the plan."""
-    seconds: float
-    """The training time of the chosen recipes, summed over tasks; restarts that train together share it."""
+    seconds: Mapping[str, float]
+    """Task → the training time of the chosen recipe; restarts that train together share it."""
     parameters: int | None
     """The number of trained weights, the median over tasks; None if it was not recorded."""
     commits: tuple[str, ...]
+
+    def minutes_of_one(self, rows: Sequence[str] | None = None) -> float:
+        """The training time of one restart on the tasks of these rows, or on all of its tasks."""
+        times = (time for task, time in self.seconds.items() if rows is None or task == JOINT or task in rows)
+        return sum(times) / 60 / self.restarts
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +107,8 @@ class Table:
     counts_failed: bool
     systems: bool
     """Whether it compares systems by their numbers of weights and training times as well."""
+    pictured: str
+    """The average that the picture of error against training time shows."""
     columns: tuple[ColumnResult, ...]
     baselines: Mapping[str, Mapping[str, float]]
     """Average and failed of other models, as the paper prints them."""

@@ -106,6 +106,8 @@ class Experiment:
     """Whether the table shows how many tasks failed."""
     systems: bool = False
     """Whether it compares systems: then it also shows their numbers of weights and training times."""
+    pictured: str = "average"
+    """The label of the average that the picture of error against training time shows."""
     source: str = ""
     """Where the published numbers come from, if not from the paper."""
 

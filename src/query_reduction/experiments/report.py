@@ -121,11 +121,11 @@ def _sizes(columns: Sequence[ColumnResult]) -> list[tuple[str, tuple[str, ...]]]
         )
 
     weights = [f"{column.parameters:,}" if column.parameters else "–" for column in columns]
-    minutes = [
-        f"{column.seconds / 60 / column.restarts:.1f}" if column.measured and column.seconds else "–"
-        for column in columns
+    minutes = [f"{column.minutes_of_one():.1f}" if column.measured and column.seconds else "–" for column in columns]
+    return [
+        ("weights, median over tasks", row(weights)),
+        ("minutes of training, all its tasks, one restart", row(minutes)),
     ]
-    return [("weights, median over tasks", row(weights)), ("minutes of training, all tasks, one restart", row(minutes))]
 
 
 def to_markdown(table: Table) -> str:
@@ -220,7 +220,7 @@ def _totals(table: Table) -> list[str]:
 
 def _times(table: Table) -> list[str]:
     """How long the trainings took."""
-    minutes = {column.name: column.seconds / 60 for column in _once(table) if column.measured}
+    minutes = {column.name: sum(column.seconds.values()) / 60 for column in _once(table) if column.measured}
     told = ", ".join(f"{name} {time:.0f} min" for name, time in minutes.items())
     if not told:
         return []

@@ -38,7 +38,7 @@ class _Line:
 
 
 def to_scatter(table: Table) -> str | None:
-    """An SVG picture of the systems measured on all tasks; None if there are none, or the table is of another kind.
+    """An SVG picture of the systems that have the pictured average; None if none has, or the table compares no systems.
 
     A filled dot is the average error of the chosen restarts, an open one the mean over all restarts.
     """
@@ -79,8 +79,9 @@ def to_scatter(table: Table) -> str | None:
     middle = (_LEFT + _WIDTH - _RIGHT) / 2
     parts.append(
         f'<text x="{middle}" y="{_HEIGHT - 10}" text-anchor="middle">'
-        "minutes of training per restart, all tasks, one core</text>"
-        f'<text transform="translate(16 {_HEIGHT / 2}) rotate(-90)" text-anchor="middle">average error, percent</text>'
+        "minutes of training per restart on the tasks that are averaged, one core</text>"
+        f'<text transform="translate(16 {_HEIGHT / 2}) rotate(-90)" text-anchor="middle">'
+        f"{escape(table.pictured.replace('average', 'average error', 1))}, percent</text>"
     )
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{escape(table.title)}: error against time" '
@@ -108,11 +109,11 @@ def _name(name: str, x: float, y: float, taken: list[_Line]) -> tuple[str, _Line
 def _dots(table: Table) -> list[_Dot]:
     found = []
     for column in table.columns:
-        summary = column.summaries.get("average")
+        summary = column.summaries.get(table.pictured)
         complete = summary is not None and summary.average is not None and summary.mean is not None
         if column.measure == table.measures[0] and complete and column.seconds and not column.control:
             assert summary is not None
-            minutes = column.seconds / 60 / column.restarts
+            minutes = column.minutes_of_one(summary.rows)
             found.append(_Dot(column.name, minutes, summary.average or 0.0, summary.mean or 0.0))
     return found
 

@@ -59,6 +59,7 @@ def build_table(
         rows=tuple(experiment.rows_of(wanted)),
         counts_failed=experiment.counts_failed,
         systems=experiment.systems,
+        pictured=experiment.pictured,
         columns=shown,
         baselines={
             name: values.column(experiment.name, name)
@@ -134,7 +135,7 @@ class _Builder:
         tried = sum(cell.tried for cell in cells.values())
         stored = sum(len(stored.records) for stored in self._stored(column) if stored.setting.task in tasks)
         records = [record for cell in cells.values() for record in cell.best.records]
-        times = [max(result.seconds for result in cell.best.results) for cell in cells.values()]
+        seconds = {task: max(result.seconds for result in cell.best.results) for task, cell in cells.items()}
         first = self.experiment.measures[0]
         return [
             ColumnResult(
@@ -152,7 +153,7 @@ class _Builder:
                 tried=tried,
                 planned=limit * len(recipes) * len(tasks),
                 unused=stored - tried,
-                seconds=round(sum(times), 1),
+                seconds=seconds,
                 parameters=_median(record.result.parameters for record in records),
                 commits=tuple(sorted({record.origin.commit or "unknown" for record in records})),
             )
