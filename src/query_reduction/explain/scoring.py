@@ -48,7 +48,7 @@ def score_explanations(network: Network, task: StoryTask, stories: Sequence[Stor
     for chosen, batch in encoded.batches(_BATCH, np.flatnonzero([bool(support) for support in supports])):
         trace = network.trace(batch)
         if trace is None:
-            raise InputError("this network has no gates, attention or slots to score")
+            raise InputError("this network has nothing to score: it has neither gates nor attention")
         shares = np.mean([layer.weights for layer in trace.layers], axis=0)
         for row, number in enumerate(chosen.tolist()):
             name, question = asked[number]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
 from functools import lru_cache
 
 from query_reduction.data.stories import Question, Story
@@ -66,63 +65,64 @@ class _Walkers:
         return Question(voice.where_is.say(rng, who), voice.places[self.place[who]], told, self.told_by[who])
 
 
-def _he_and_she(rng: random.Random, voice: _Voice, walkers: _Walkers, sentences: list[str]) -> None:
-    """Somebody goes to a place, and then he or she moves on."""
-    told = len(sentences)
-    who = int(rng.random() * len(voice.people))
-    stop = pick_other(rng, len(voice.places), walkers.place[who])
-    place = pick_other(rng, len(voice.places), stop)
-    sentences.append(voice.move.say(rng, who, stop))
-    sentences.append(voice.then_moves.say(rng, voice.pronoun_of[who], place))
-    walkers.go(who, stop, (told,))
-    walkers.go(who, place, (told, told + 1))
+def _he_and_she(rng: random.Random, words: Words, options: WorldOptions) -> Story:
+    """Task 11: somebody goes to a place, and then he or she moves on."""
+    voice = _voice(words, options, 1)
+    walkers = _Walkers(rng, len(voice.people), len(voice.places))
+    sentences: list[str] = []
+    questions: list[Question] = []
+    while len(questions) < QUESTIONS:
+        due = next_question(len(sentences), len(questions), options)
+        while len(sentences) < due:
+            told = len(sentences)
+            who = int(rng.random() * len(voice.people))
+            stop = pick_other(rng, len(voice.places), walkers.place[who])
+            place = pick_other(rng, len(voice.places), stop)
+            sentences.append(voice.move.say(rng, who, stop))
+            sentences.append(voice.then_moves.say(rng, voice.pronoun_of[who], place))
+            walkers.go(who, stop, (told,))
+            walkers.go(who, place, (told, told + 1))
+        questions.append(walkers.ask(voice, rng, len(sentences), options))
+    return Story(tuple(sentences), tuple(questions), "11")
 
 
-def _two_at_once(rng: random.Random, voice: _Voice, walkers: _Walkers, sentences: list[str]) -> None:
-    """Two people go to a place together."""
-    who, whom, place = walkers.pair()
-    for walker in (who, whom):
-        walkers.go(walker, place, (len(sentences),))
-    sentences.append(voice.both_move.say(rng, who, whom, place))
+def _two_at_once(rng: random.Random, words: Words, options: WorldOptions) -> Story:
+    """Task 12: two people go to a place together."""
+    voice = _voice(words, options, 2)
+    walkers = _Walkers(rng, len(voice.people), len(voice.places))
+    sentences: list[str] = []
+    questions: list[Question] = []
+    while len(questions) < QUESTIONS:
+        due = next_question(len(sentences), len(questions), options)
+        while len(sentences) < due:
+            who, whom, place = walkers.pair()
+            for walker in (who, whom):
+                walkers.go(walker, place, (len(sentences),))
+            sentences.append(voice.both_move.say(rng, who, whom, place))
+        questions.append(walkers.ask(voice, rng, len(sentences), options))
+    return Story(tuple(sentences), tuple(questions), "12")
 
 
-def _they(rng: random.Random, voice: _Voice, walkers: _Walkers, sentences: list[str]) -> None:
-    """Two people go to a place together, and then they move on."""
-    told = len(sentences)
-    who, whom, stop = walkers.pair()
-    place = pick_other(rng, len(voice.places), stop)
-    sentences.append(voice.both_move.say(rng, who, whom, stop))
-    sentences.append(voice.then_both_move.say(rng, place))
-    for walker in (who, whom):
-        walkers.go(walker, stop, (told,))
-    for walker in (who, whom):
-        walkers.go(walker, place, (told, told + 1))
+def _they(rng: random.Random, words: Words, options: WorldOptions) -> Story:
+    """Task 13: two people go to a place together, and then they move on."""
+    voice = _voice(words, options, 2)
+    walkers = _Walkers(rng, len(voice.people), len(voice.places))
+    sentences: list[str] = []
+    questions: list[Question] = []
+    while len(questions) < QUESTIONS:
+        due = next_question(len(sentences), len(questions), options)
+        while len(sentences) < due:
+            told = len(sentences)
+            who, whom, stop = walkers.pair()
+            place = pick_other(rng, len(voice.places), stop)
+            sentences.append(voice.both_move.say(rng, who, whom, stop))
+            sentences.append(voice.then_both_move.say(rng, place))
+            for walker in (who, whom):
+                walkers.go(walker, stop, (told,))
+            for walker in (who, whom):
+                walkers.go(walker, place, (told, told + 1))
+        questions.append(walkers.ask(voice, rng, len(sentences), options))
+    return Story(tuple(sentences), tuple(questions), "13")
 
 
-_Walk = Callable[[random.Random, _Voice, _Walkers, list[str]], None]
-"""Tells of one walk: appends its sentences and moves the walkers."""
-
-
-def _teller(task: int, least_people: int, tell_walk: _Walk) -> Teller:
-    """Stories of a task: walks, and questions about who is where."""
-
-    def tell(rng: random.Random, words: Words, options: WorldOptions) -> Story:
-        voice = _voice(words, options, least_people)
-        walkers = _Walkers(rng, len(voice.people), len(voice.places))
-        sentences: list[str] = []
-        questions: list[Question] = []
-        while len(questions) < QUESTIONS:
-            due = next_question(len(sentences), len(questions), options)
-            while len(sentences) < due:
-                tell_walk(rng, voice, walkers, sentences)
-            questions.append(walkers.ask(voice, rng, len(sentences), options))
-        return Story(tuple(sentences), tuple(questions), str(task))
-
-    return tell
-
-
-TELLERS: dict[int, Teller] = {
-    11: _teller(11, 1, _he_and_she),
-    12: _teller(12, 2, _two_at_once),
-    13: _teller(13, 2, _they),
-}
+TELLERS: dict[int, Teller] = {11: _he_and_she, 12: _two_at_once, 13: _they}
