@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,9 +11,11 @@ import torch
 from examples import VOCABULARY, assert_equals, error_after_training, example_batch, small
 from torch import Tensor
 
+from query_reduction.data.vocabulary import Vocabulary
 from query_reduction.inference.heads import HeadConfig
 from query_reduction.networks.gmemn2n import GMemN2NConfig
-from query_reduction.networks.memn2n import MemN2NConfig, time_with_blanks
+from query_reduction.networks.memn2n import MemN2NConfig, MemoryNetwork, time_with_blanks
+from query_reduction.networks.protocol import Seeds
 from query_reduction.networks.registry import build_network
 
 LENGTHS = torch.tensor([7, 30, 1, 0, 50])
@@ -134,6 +137,20 @@ def test_time_noise_is_for_training_only() -> None:
     batch = example_batch()
     assert not torch.equal(network.train().losses(batch), network.losses(batch))
     assert torch.equal(network.eval().losses(batch), network.losses(batch))
+
+
+def test_an_answer_has_the_row_of_the_word_it_is_read_as() -> None:
+    """Adjacent tying: the last table embeds words and scores answers, also where "Bill" is read as "bill"."""
+    folding = Vocabulary(("bill", "milk"), ("Bill", "milk", "milk,bill", "yes"), 2, fold_case=True, longest_story=3)
+    network = MemoryNetwork(MemN2NConfig(dimension=4), folding, HeadConfig(), Seeds((0,)))
+    assert network.embedding.shape[2] == folding.size + 2  # the two answers that are no words have rows of their own
+    rows = network._answer_weights().answer_weight[0]
+    for answer, word in (("Bill", "bill"), ("milk", "milk")):
+        of_word = network.embedding[0, -1, folding.number_of_word[word]]
+        assert torch.equal(rows[folding.answers.index(answer)], of_word)
+    exact = replace(folding, fold_case=False)
+    apart = MemoryNetwork(MemN2NConfig(dimension=4), exact, HeadConfig(), Seeds((0,)))
+    assert apart.embedding.shape[2] == exact.size + 3
 
 
 def test_initial_weights() -> None:

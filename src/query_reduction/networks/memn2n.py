@@ -19,7 +19,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from query_reduction.data.vocabulary import Vocabulary
+from query_reduction.data.vocabulary import UNKNOWN_WORD, Vocabulary
 from query_reduction.inference.heads import HeadConfig
 from query_reduction.networks.encoder import bags_of_words
 from query_reduction.networks.heads import AnswerHead, Head, build_head
@@ -270,9 +270,11 @@ def _response(
 
 def _answer_rows(vocabulary: Vocabulary) -> Int[Tensor, "answer"]:
     """The row of each answer in a table: that of its word if it is one, otherwise its own row after all words."""
-    known, rows = vocabulary.number_of_word, []
-    more = vocabulary.size
+    rows, more = [], vocabulary.size
     for answer in vocabulary.answers:
-        rows.append(known.get(answer, more))
-        more += answer not in known
+        # As it would be read: "Bill" is the word "bill" where case does not matter.
+        read = vocabulary.numbers(answer)
+        is_word = len(read) == 1 and read[0] != UNKNOWN_WORD
+        rows.append(read[0] if is_word else more)
+        more += not is_word
     return torch.tensor(rows, dtype=torch.int64)
