@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from small_networks import story_model
 
 from query_reduction.data.stories import Question, Story
@@ -12,6 +14,6 @@ QUESTION = "Where is the milk?"
 QUESTIONS = tuple(Question(QUESTION, answer, 4) for answer in ("garden", "office", "kitchen"))
 
 
-def make_model(network: str = "2r", memory: int = 50) -> StoryModel:
+def make_model(network: Any = "2r", memory: int = 50) -> StoryModel:
     """A model with random weights: enough for all that is exact whatever the weights."""
     return story_model(network, [Story(STORY, QUESTIONS)], memory=memory)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import pytest
 from rich.console import Console
@@ -16,6 +17,7 @@ from query_reduction.explain.columns import gate_columns, legend, red
 from query_reduction.explain.html import page
 from query_reduction.explain.terminal import gate_table
 from query_reduction.model import StoryModel
+from query_reduction.networks.neural_reasoner import NeuralReasonerConfig
 
 
 @pytest.fixture
@@ -112,17 +114,18 @@ def test_a_terminal_of_half_the_width_keeps_the_update_gates() -> None:
         ("agru", "p", "attention", "pass"),
         ("ut", "p", "attention", "step"),
         ("entnet", "g", "mean gate of the memory slots", "layer"),
-        ("neural-reasoner", "m", "pooling", "layer"),
+        (NeuralReasonerConfig(pooling="max"), "m", "pooling", "layer"),
     ],
 )
-def test_columns_have_the_words_of_the_network(network: str, mark: str, name: str, stage: str, tmp_path: Path) -> None:
+def test_columns_have_the_words_of_the_network(network: Any, mark: str, name: str, stage: str, tmp_path: Path) -> None:
     trace = make_model(network).explain(STORY, QUESTION)
     columns = gate_columns(trace)
     assert (columns[0].title, columns[0].name) == (f"{mark}¹", f"{name}, {stage} 1")
     lines = legend(columns, [])
     assert any(line.startswith(f"{mark}  ") for line in lines)
     assert f"raised number: the {stage}" in lines
-    assert stage == "layer" or lines[-1].endswith({"hop": "the hops", "pass": "the passes", "step": "the steps"}[stage])
+    averaged = {"hop": "the hops", "pass": "the passes", "step": "the steps", "layer": "the layers"}[stage]
+    assert lines[-1].endswith("the size of its updates" if mark == "g" else averaged)
     assert f">{name}, {stage} 1<" in page(trace)
     pytest.importorskip("matplotlib")
     from query_reduction.explain.picture import write_picture

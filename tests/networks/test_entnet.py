@@ -10,6 +10,7 @@ import torch
 from examples import assert_equals, error_after_training, example_batch, small
 from torch import Tensor
 
+from query_reduction.networks.encoder import encode_masked
 from query_reduction.networks.entnet import EntNetConfig
 
 
@@ -78,7 +79,8 @@ def test_the_last_mask_serves_words_past_the_longest_sentence() -> None:
     words = torch.full((1, 8), 4)
     masks = network.story_mask[0]
     expected = (masks.sum(0) + 2 * masks[-1]) * network.embedding[0, 4]
-    torch.testing.assert_close(network._encode(words, network.story_mask)[0, 0], expected)
+    found = encode_masked(network.embedding, network.story_mask, words)
+    torch.testing.assert_close(found[0, 0], expected)
 
 
 @pytest.mark.slow

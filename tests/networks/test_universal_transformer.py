@@ -34,8 +34,10 @@ def norm(w: dict[str, Tensor], name: str, x: Tensor) -> Tensor:
     return centred / (centred.square().mean() + 1e-5).sqrt() * w[f"{name}.scale"] + w[f"{name}.shift"]
 
 
-def step(w: dict[str, Tensor], config: UTConfig, states: list[Tensor]) -> list[Tensor]:
-    """One step of all positions, signals added."""
+def step(
+    w: dict[str, Tensor], config: UTConfig, states: list[Tensor], recorded: list[Tensor] | None = None
+) -> list[Tensor]:
+    """One step of all positions, signals added; the attention of the last one, the question, may be recorded."""
     size, before = config.dimension // config.heads, config.normalise == "before"
     parts = [
         ((norm(w, "attention_norm", state) if before else state) @ w["query_key_value.weight"]).chunk(3)
@@ -43,11 +45,14 @@ def step(w: dict[str, Tensor], config: UTConfig, states: list[Tensor]) -> list[T
     ]
     new = []
     for state, (query, _, _) in zip(states, parts, strict=True):
-        heads = []
+        heads, attentions = [], []
         for head in range(config.heads):
             own = slice(head * size, (head + 1) * size)
             attention = torch.stack([query[own] @ key[own] / math.sqrt(size) for _, key, _ in parts]).softmax(0)
+            attentions.append(attention)
             heads.append(sum(weight * value[own] for weight, (_, _, value) in zip(attention, parts, strict=True)))
+        if recorded is not None and state is states[-1]:
+            recorded.append(torch.stack(attentions).mean(0))
         a = state + torch.cat(heads) @ w["heads_out.weight"]
         a = a if before else norm(w, "attention_norm", a)
         entering = norm(w, "transition_norm", a) if before else a
@@ -80,10 +85,12 @@ def marked(config: UTConfig, states: list[Tensor], turn: int) -> list[Tensor]:
     ]
 
 
-def fixed(config: UTConfig, w: dict[str, Tensor], batch: TensorBatch, number: int) -> list[Tensor]:
+def fixed(
+    config: UTConfig, w: dict[str, Tensor], batch: TensorBatch, number: int, recorded: list[Tensor] | None = None
+) -> list[Tensor]:
     states = positions(w, batch, number)
     for turn in range(config.steps):
-        states = step(w, config, marked(config, states, turn))
+        states = step(w, config, marked(config, states, turn), recorded)
     return [norm(w, "last_norm", state) for state in states] if config.normalise == "before" else states
 
 
@@ -110,6 +117,21 @@ def halting(w: dict[str, Tensor], batch: TensorBatch, number: int) -> tuple[list
                 sums[place] = sums[place] + p
             outputs[place] = p * state + (1 - p) * outputs[place]
     return outputs, pondered
+
+
+@pytest.mark.parametrize("normalise", ["after", "before"])
+def test_the_trace_is_the_attention_of_the_question(normalise: Literal["after", "before"]) -> None:
+    config = replace(CONFIG, normalise=normalise, answer_from="question")
+    network, batch = checks.build(config).requires_grad_(False), checks.small_batch()
+    checks.scramble(network)
+    trace = network.trace(batch)
+    assert trace is not None
+    weights = {name: value[0] for name, value in network.named_parameters()}
+    for number, length in enumerate(batch.lengths.tolist()):
+        recorded: list[Tensor] = []
+        fixed(config, weights, batch, number, recorded)
+        for layer, attention in zip(trace.layers, recorded, strict=True):
+            torch.testing.assert_close(layer.weights[0, number, :length], attention[:-1])
 
 
 @pytest.mark.parametrize("normalise", ["after", "before"])
@@ -156,7 +178,7 @@ def test_keeps_to_the_protocol(config: UTConfig) -> None:
     checks.ignores_padding(config)
     checks.reads_empty_stories(config)
     checks.works_with_any_head(config)
-    checks.shows_how_it_reads(CONFIG, layers=3)
+    checks.shows_how_it_reads(config, layers=None if config.halting else config.steps)
 
 
 def test_heads_divide_the_dimension() -> None:
@@ -183,6 +205,12 @@ def test_the_trace_shows_how_far_each_sentence_has_halted() -> None:
     assert ((halting[0] > 0) == inside).all()
     assert max(float(step.max()) for step in halting) == 1
     torch.testing.assert_close(trace.scores, network.scores(batch))
+    # The answer is read from the question: what it attends to once it has halted has no weight.
+    heard = torch.stack([layer.weights.sum(2) > 0 for layer in trace.layers])[:, :, batch.lengths > 0]
+    assert heard[0].all()
+    assert not heard.all()
+    assert (heard[1:] <= heard[:-1]).all()
+    assert all((layer.gates["attention"].sum((2, 3)) > 0)[:, batch.lengths > 0].all() for layer in trace.layers)
     plain = small("ut", halting=False, steps=2).eval().trace(batch)
     assert plain is not None
     assert [set(layer.gates) for layer in plain.layers] == [{"attention"}] * 2

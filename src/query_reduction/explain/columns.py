@@ -36,8 +36,15 @@ _MEANINGS = {
     "p": "p  attention: how much a sentence is read",
     "g": "g  gates of the memory slots, on average: how much a sentence changes them",
     "m": "m  pooling: the share of the query's units that is taken from a sentence",
-    "h": "h  halting: the sum of a sentence's halting probabilities so far; at 1 it has stopped changing",
+    "h": "h  halting: the sum of a sentence's halting probabilities so far; from 1 on its output stays as it is",
 }
+_SHARE = "how much of the answer was read from a sentence, through all layers"
+_SHARES = {
+    "p": "how much of what was read came from a sentence, averaged over the {stages}",
+    "g": "how much of what the question found came from a sentence, estimated by the size of its updates",
+    "m": "how much of the query was taken from a sentence, averaged over the {stages}",
+}
+"""By the mark of a network's gates, what its shares are, where it is something else than ``_SHARE``."""
 _SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 WordColumn = tuple[str, tuple[str, ...]]
@@ -82,11 +89,9 @@ def legend(columns: Sequence[GateColumn], words: Sequence[WordColumn]) -> list[s
     stage = columns[0].stage if columns else "layer"
     if columns:
         lines.append(f"raised number: the {stage}")
-    if stage == "layer":
-        lines.append("share: how much of the answer was read from a sentence, through all layers")
-    else:
-        stages = f"{stage}es" if stage.endswith("s") else f"{stage}s"
-        lines.append(f"share: how much of what was read came from a sentence, averaged over the {stages}")
+    stages = f"{stage}es" if stage.endswith("s") else f"{stage}s"
+    share = next((meaning for mark, meaning in _SHARES.items() if mark in marks), _SHARE)
+    lines.append(f"share: {share.format(stages=stages)}")
     if words:
         lines.append("query 2: the question as layer 2 reads it, in words, and how sure the words are")
     return lines

@@ -20,7 +20,7 @@ from query_reduction.data.vocabulary import Vocabulary
 from query_reduction.inference.heads import HeadConfig
 from query_reduction.networks.encoder import encode_sentences
 from query_reduction.networks.heads import build_head
-from query_reduction.networks.layers import left_at_end
+from query_reduction.networks.layers import left_at_end, present
 from query_reduction.networks.protocol import (
     BatchTrace,
     LayerTrace,
@@ -120,26 +120,29 @@ class AttentionGRU(StackedNetwork):
 
     def trace(self, batch: TensorBatch) -> BatchTrace:
         """The attention of each pass, and how much of each sentence remains in its episode."""
-        recorded: list[Tensor] = []
+        recorded: list[tuple[Tensor, Tensor]] = []
         memory = self.read(batch, recorded)
-        layers = tuple(LayerTrace({"attention": g}, left_at_end(g).squeeze(3)) for g in recorded)
+        layers = tuple(LayerTrace({"attention": g}, left_at_end(steps).mean(3)) for g, steps in recorded)
         return BatchTrace(layers, self.head.scores(self, memory, batch))
 
-    def read(self, batch: TensorBatch, recorded: list[Tensor] | None = None) -> Float[Tensor, "restart batch dim"]:
-        """The memory after the last pass; the attention of each pass is appended to ``recorded``."""
+    def read(
+        self, batch: TensorBatch, recorded: list[tuple[Tensor, Tensor]] | None = None
+    ) -> Float[Tensor, "restart batch dim"]:
+        """The memory after the last pass; of each pass, the attention and how far every unit of the state moved are
+        appended to ``recorded``."""
         table = encode_sentences(self.embedding, batch.words, self._longest)
         facts = table[:, batch.stories.long()]
         q = table[:, batch.questions.long()]
         # The part that depends only on the facts is one product for all passes and steps.
         entering = torch.baddbmm(self.episode_bias[:, :1], table, self.episode_input)[:, batch.stories.long()]
-        told = (torch.arange(facts.shape[2]) < batch.lengths.long().unsqueeze(1)).unsqueeze(2)
+        told = present(batch.lengths, facts.shape[2]).unsqueeze(2)
         memory = q
         for _ in range(self.config.passes):
             g = self._attention(facts, q, memory) * told
-            episode = self._episode(entering, g)
+            episode, moved = self._episode(entering, g)
             memory = self._remember(episode, memory)
             if recorded is not None:
-                recorded.append(g)
+                recorded.append((g, torch.stack(moved, dim=2) if moved else entering.new_zeros(*g.shape)))
         return memory
 
     def _attention(
@@ -164,29 +167,37 @@ class AttentionGRU(StackedNetwork):
 
     def _episode(
         self, entering: Float[Tensor, "restart batch time gates_dim"], g: Float[Tensor, "restart batch time 1"]
-    ) -> Float[Tensor, "restart batch dim"]:
-        """The state after the last fact, from zero: h = g h̃ + (1 - g) h, or h = g GRU(f, h) + (1 - g) h."""
+    ) -> tuple[Float[Tensor, "restart batch dim"], list[Float[Tensor, "restart batch dim"]]]:
+        """The state after the last fact, from zero: h = g h̃ + (1 - g) h, or h = g GRU(f, h) + (1 - g) h; and how far
+        each fact moves it towards h̃: g, or g (1 - z)."""
         h = entering.new_zeros(*entering.shape[:2], self.config.dimension)
-        bias = self.episode_bias[:, 1:]
+        bias, moved = self.episode_bias[:, 1:], []
         for step, attention in zip(entering.unbind(2), g.unbind(2), strict=True):
-            new = _gru_step(step, torch.baddbmm(bias, h, self.episode_state), h)
-            h = torch.lerp(h, new, attention)
-        return h
+            candidate, kept = _gru_step(step, torch.baddbmm(bias, h, self.episode_state), h)
+            moved.append(attention.expand_as(h) if kept is None else attention * (1 - kept))
+            h = torch.lerp(h, _moved(candidate, kept, h), attention)
+        return h, moved
 
     def _remember(
         self, episode: Float[Tensor, "restart batch dim"], memory: Float[Tensor, "restart batch dim"]
     ) -> Float[Tensor, "restart batch dim"]:
         """m = GRU(e, m)."""
         entering = torch.baddbmm(self.memory_bias[:, :1], episode, self.memory_input)
-        return _gru_step(entering, torch.baddbmm(self.memory_bias[:, 1:], memory, self.memory_state), memory)
+        carried = torch.baddbmm(self.memory_bias[:, 1:], memory, self.memory_state)
+        return _moved(*_gru_step(entering, carried, memory), memory)
 
 
 def _gru_step(
     x: Float[Tensor, "restart batch gates_dim"],
     u: Float[Tensor, "restart batch gates_dim"],
     h: Float[Tensor, "restart batch dim"],
-) -> Float[Tensor, "restart batch dim"]:
-    """h̃ = tanh(x + σ(reset) ∘ u); with an update gate, (1 - z) h̃ + z h. Gates lie side by side, reset first."""
+) -> tuple[Float[Tensor, "restart batch dim"], Float[Tensor, "restart batch dim"] | None]:
+    """h̃ = tanh(x + σ(reset) ∘ u), and the update gate z if there is one. Gates lie side by side, reset first."""
     gates_x, gates_u = x.split(h.shape[2], dim=2), u.split(h.shape[2], dim=2)
     new = torch.tanh(gates_x[-1] + torch.sigmoid(gates_x[0] + gates_u[0]) * gates_u[-1])
-    return new if len(gates_x) == 2 else torch.lerp(new, h, torch.sigmoid(gates_x[1] + gates_u[1]))
+    return new, None if len(gates_x) == 2 else torch.sigmoid(gates_x[1] + gates_u[1])
+
+
+def _moved(candidate: Tensor, kept: Tensor | None, h: Tensor) -> Float[Tensor, "restart batch dim"]:
+    """(1 - z) h̃ + z h, or h̃ without an update gate."""
+    return candidate if kept is None else torch.lerp(candidate, h, kept)

@@ -21,6 +21,7 @@ from query_reduction.data.vocabulary import Vocabulary
 from query_reduction.inference.heads import HeadConfig
 from query_reduction.networks.encoder import bags_of_words, encode_sentences
 from query_reduction.networks.heads import build_head
+from query_reduction.networks.layers import present
 from query_reduction.networks.protocol import Seeds, StackedNetwork, normal, uniform, without_meaning, zeros
 from query_reduction.networks.registry import register
 from query_reduction.networks.tensors import TensorBatch
@@ -191,5 +192,5 @@ class BagOfWords(_Reader):
 
 def _sentence_counts(batch: TensorBatch, sentences: int) -> Float[Tensor, "batch sentence"]:
     """How often each story contains each sentence of the batch."""
-    told = (torch.arange(batch.stories.shape[1]) < batch.lengths.long().unsqueeze(1)).float()
+    told = present(batch.lengths, batch.stories.shape[1]).float()
     return told.new_zeros(len(told), sentences).scatter_add(1, batch.stories.long(), told)

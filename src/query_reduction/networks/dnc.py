@@ -23,8 +23,8 @@ from torch.nn import functional
 from query_reduction.data.vocabulary import Vocabulary
 from query_reduction.inference.heads import HeadConfig
 from query_reduction.networks.heads import build_head
-from query_reduction.networks.layers import LayerNorm, Linear, dropout, glorot, look_up, present, wordless
-from query_reduction.networks.protocol import Seeds, StackedNetwork, normal, zeros
+from query_reduction.networks.layers import LayerNorm, Linear, dropout, glorot, look_up, present
+from query_reduction.networks.protocol import Seeds, StackedNetwork, normal, without_meaning, zeros
 from query_reduction.networks.recurrent import to_front
 from query_reduction.networks.registry import register
 from query_reduction.networks.shared_stories import story_lines
@@ -125,7 +125,7 @@ class DifferentiableNeuralComputer(StackedNetwork):
         # Three marks beside the words: a sentence ends, a question ends, answer now.
         self._marks = range(vocabulary.size, vocabulary.size + 3)
         # Words that are far apart: with vectors of a seventh of this length the memory was not learned.
-        self.declare("embedding", (vocabulary.size + 3, config.word_dimension), wordless(normal(2.0)))
+        self.declare("embedding", (vocabulary.size + 3, config.word_dimension), without_meaning(normal(2.0)))
         # Input, forget and output gate and candidate of the LSTM, side by side.
         inputs = config.word_dimension + reads + d
         self.declare("input_weight", (config.word_dimension, 4 * d), glorot(inputs, d))

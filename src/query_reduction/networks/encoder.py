@@ -7,7 +7,9 @@ from jaxtyping import Float, Int
 from torch import Tensor
 from torch.nn import functional
 
-__all__ = ["bags_of_words", "encode_sentences", "position_weights"]
+from query_reduction.networks.layers import look_up
+
+__all__ = ["bags_of_words", "encode_masked", "encode_sentences", "position_weights"]
 
 
 def position_weights(
@@ -28,6 +30,17 @@ def encode_sentences(
     """The vector of every sentence for every restart; ``longest`` as in ``position_weights``."""
     weights = position_weights(words, embedding.shape[2], longest, embedding.dtype)
     return (embedding[:, words.long()] * weights).sum(2)
+
+
+def encode_masked(
+    embedding: Float[Tensor, "restart vocabulary dim"],
+    mask: Float[Tensor, "restart position dim"],
+    words: Int[Tensor, "sentence word"],
+) -> Float[Tensor, "restart sentence dim"]:
+    """Σ_j f_j ∘ w_j with a learned mask f; words past the longest training sentence use its last position."""
+    positions = torch.arange(words.shape[1]).clamp(max=mask.shape[1] - 1)
+    vectors = look_up(embedding, words) * (words > 0).unsqueeze(2)
+    return (vectors * look_up(mask, positions).unsqueeze(1)).sum(2)
 
 
 def bags_of_words(

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Float
 from torch import Tensor
 from torch.autograd import Function
 from torch.autograd.function import once_differentiable
@@ -20,8 +20,9 @@ from torch.nn import functional
 
 from query_reduction.data.vocabulary import Vocabulary
 from query_reduction.inference.heads import HeadConfig
+from query_reduction.networks.encoder import encode_masked
 from query_reduction.networks.heads import build_head
-from query_reduction.networks.layers import left_at_end, look_up, present
+from query_reduction.networks.layers import left_at_end, present
 from query_reduction.networks.protocol import (
     BatchTrace,
     LayerTrace,
@@ -135,16 +136,9 @@ class EntityNetwork(StackedNetwork):
         weights = torch.einsum("rbts,rbs->rbt", left_at_end(shares), p)
         return BatchTrace((LayerTrace({"slots": gates}, weights),), scores)
 
-    def _encode(
-        self, words: Int[Tensor, "sentence word"], mask: Float[Tensor, "restart position dim"]
-    ) -> Float[Tensor, "restart sentence dim"]:
-        """Equation 1: s = Σ_j f_j ∘ e_j; words past the longest training sentence use its last mask."""
-        positions = torch.arange(words.shape[1]).clamp(max=mask.shape[1] - 1)
-        vectors = look_up(self.embedding, words) * (words > 0).unsqueeze(2)
-        return (vectors * look_up(mask, positions).unsqueeze(1)).sum(2)
-
     def _question(self, batch: TensorBatch) -> Float[Tensor, "restart batch dim"]:
-        return self._encode(batch.words[batch.questions.long()], self.question_mask)
+        """Equation 1: s = Σ_j f_j ∘ e_j, with the question's own mask f."""
+        return encode_masked(self.embedding, self.question_mask, batch.words[batch.questions.long()])
 
     def _memories(
         self, batch: TensorBatch, recorded: list[tuple[Tensor, Tensor]] | None = None
@@ -154,7 +148,7 @@ class EntityNetwork(StackedNetwork):
         order = batch.lengths.argsort(descending=True, stable=True)
         stories = batch.stories.long()[order]
         counts = present(batch.lengths, stories.shape[1]).sum(0).tolist()
-        table = self._encode(batch.words, self.story_mask)
+        table = encode_masked(self.embedding, self.story_mask, batch.words)
         # The part that does not depend on the memories is computed once per distinct sentence: s·w_j + b_j and V s + b.
         key_match = torch.baddbmm(self.gate_bias.unsqueeze(1), table, self.keys.transpose(1, 2))
         from_sentence = torch.baddbmm(self.candidate_bias.unsqueeze(1), table, self.sentence_weight)

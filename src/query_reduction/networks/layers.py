@@ -23,24 +23,12 @@ __all__ = [
     "left_at_end",
     "look_up",
     "present",
-    "wordless",
 ]
 
 
 def glorot(inputs: int, outputs: int) -> Start:
     """Uniform with variance 2 / (inputs + outputs) (Glorot and Bengio, 2010)."""
     return uniform((2 / (inputs + outputs)) ** 0.5)
-
-
-def wordless(start: Start) -> Start:
-    """An embedding whose word 0 (no word) and word 1 (an unknown word) have no meaning: zero."""
-
-    def embedding(shape: tuple[int, ...], generator: torch.Generator) -> Tensor:
-        weight = start(shape, generator)
-        weight[:2] = 0
-        return weight
-
-    return embedding
 
 
 class Linear(StackedModule):

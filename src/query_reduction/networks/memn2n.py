@@ -23,6 +23,7 @@ from query_reduction.data.vocabulary import UNKNOWN_WORD, Vocabulary
 from query_reduction.inference.heads import HeadConfig
 from query_reduction.networks.encoder import bags_of_words
 from query_reduction.networks.heads import AnswerHead, Head, build_head
+from query_reduction.networks.layers import present
 from query_reduction.networks.protocol import BatchTrace, LayerTrace, Seeds, StackedNetwork, normal, without_meaning
 from query_reduction.networks.registry import register
 from query_reduction.networks.tensors import TensorBatch
@@ -144,7 +145,7 @@ class MemoryNetwork(StackedNetwork):
         """The query after the last hop; the attention of each hop is appended to ``recorded``."""
         # Unbound once: indexing each part separately would allocate a gradient the size of the whole.
         sentences, moments = self.encode(batch.words).unbind(1), self._moments().unbind(1)
-        told = torch.arange(batch.stories.shape[1]) < batch.lengths.long().unsqueeze(1)
+        told = present(batch.lengths, batch.stories.shape[1])
         stories, times = batch.stories.long(), self._times(batch.lengths.long(), batch.stories.shape[1])
         adjacent = self.config.tying == "adjacent"
         # Equation for u¹: the question embedded by B, which is A¹ where adjacent hops share weights.

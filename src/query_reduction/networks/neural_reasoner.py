@@ -18,8 +18,8 @@ from torch.nn import functional
 from query_reduction.data.vocabulary import NO_WORD, Vocabulary
 from query_reduction.inference.heads import HeadConfig
 from query_reduction.networks.heads import build_head
-from query_reduction.networks.layers import GRU, Linear, at_end, look_up, present, wordless
-from query_reduction.networks.protocol import BatchTrace, LayerTrace, Seeds, StackedNetwork, normal
+from query_reduction.networks.layers import GRU, Linear, at_end, look_up, present
+from query_reduction.networks.protocol import BatchTrace, LayerTrace, Seeds, StackedNetwork, normal, without_meaning
 from query_reduction.networks.registry import register
 from query_reduction.networks.tensors import TensorBatch
 from query_reduction.settings import Between, check
@@ -86,7 +86,7 @@ class NeuralReasoner(StackedNetwork):
         super().__init__(seeds)
         self.config = config
         d = config.dimension
-        self.declare("embedding", (vocabulary.size, d), wordless(normal(0.3)))
+        self.declare("embedding", (vocabulary.size, d), without_meaning(normal(0.3)))
         self.encoder = GRU(seeds, d, d)
         # The facts that leave the last layer are not needed.
         self.meetings = nn.ModuleList(
@@ -162,8 +162,15 @@ class NeuralReasoner(StackedNetwork):
         told = (by_sentence[:, batch.stories.long()] * inside).sum(2) + by_sentence[:, batch.questions.long()]
         return told / (batch.lengths + 1)
 
-    def trace(self, batch: TensorBatch) -> BatchTrace:
+    @property
+    def shows_reading(self) -> bool:
+        """The mean takes as much from every fact, which tells nothing."""
+        return self.config.pooling == "max"
+
+    def trace(self, batch: TensorBatch) -> BatchTrace | None:
         """From which facts the pooling took the question, layer by layer."""
+        if not self.shows_reading:
+            return None
         recorded: list[Tensor] = []
         scores = self.head.scores(self, self.read(self._encode(batch), batch, recorded), batch)
         return BatchTrace(tuple(LayerTrace({"pooled": given.unsqueeze(3)}, given) for given in recorded), scores)

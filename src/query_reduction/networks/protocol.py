@@ -202,6 +202,11 @@ class StackedNetwork(StackedModule, ABC):
         """
         return None
 
+    @property
+    def shows_reading(self) -> bool:
+        """Whether it has a trace."""
+        return type(self).trace is not StackedNetwork.trace
+
     def go_on(self) -> None:
         """Called once before training if the network begins with trained weights, for those that start differently."""
 

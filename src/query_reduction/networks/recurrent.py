@@ -15,7 +15,7 @@ from query_reduction.data.vocabulary import Vocabulary
 from query_reduction.inference.heads import HeadConfig
 from query_reduction.networks.encoder import encode_sentences
 from query_reduction.networks.heads import build_head
-from query_reduction.networks.layers import look_up
+from query_reduction.networks.layers import look_up, present
 from query_reduction.networks.packed import Packing, pack
 from query_reduction.networks.protocol import Seeds, StackedNetwork, normal
 from query_reduction.networks.tensors import TensorBatch
@@ -166,7 +166,7 @@ def word_sequence(batch: TensorBatch) -> tuple[Int[Tensor, "batch time"], Int[Te
     """The words of each story and then of its question, moved to the front of their row; and the number of words."""
     words = batch.words.long()
     told = words[batch.stories.long()]
-    told = told * (torch.arange(told.shape[1]) < batch.lengths.long()[:, None]).unsqueeze(2)
+    told = told * present(batch.lengths, told.shape[1]).unsqueeze(2)
     sequence = torch.cat((told.flatten(1), words[batch.questions.long()]), dim=1)
     return to_front(sequence)
 

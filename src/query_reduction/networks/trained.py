@@ -39,7 +39,7 @@ class Trained:
     @property
     def shows_reading(self) -> bool:
         """Whether the network records what it attends to."""
-        return type(self._stack).trace is not StackedNetwork.trace
+        return self._stack.shows_reading
 
     @property
     def stage(self) -> str:

@@ -8,7 +8,7 @@ stop.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
 
 import torch
@@ -19,9 +19,18 @@ from torch.nn import functional
 from query_reduction.data.vocabulary import Vocabulary
 from query_reduction.errors import InputError
 from query_reduction.inference.heads import HeadConfig
+from query_reduction.networks.encoder import encode_masked
 from query_reduction.networks.heads import build_head
-from query_reduction.networks.layers import LayerNorm, Linear, dropout, look_up, present, wordless
-from query_reduction.networks.protocol import BatchTrace, LayerTrace, Seeds, StackedNetwork, normal, ones
+from query_reduction.networks.layers import LayerNorm, Linear, dropout, look_up, present
+from query_reduction.networks.protocol import (
+    BatchTrace,
+    LayerTrace,
+    Seeds,
+    StackedNetwork,
+    normal,
+    ones,
+    without_meaning,
+)
 from query_reduction.networks.registry import register
 from query_reduction.networks.tensors import TensorBatch
 from query_reduction.settings import Between, check
@@ -133,6 +142,18 @@ def _lay_out(batch: TensorBatch, dtype: torch.dtype) -> _Layout:
     return _Layout(inside, present(batch.lengths, time + 1), rows, story, place, sentences, asked, hidden)
 
 
+@dataclass(frozen=True, slots=True)
+class _Record:
+    """What a trace keeps of every step."""
+
+    attention: list[Float[Tensor, "restart batch position"]] = field(default_factory=list)
+    """The question's attention to every position."""
+    halted: list[Float[Tensor, "restart batch position"]] = field(default_factory=list)
+    """With halting, the sum of the halting probabilities of every sentence …"""
+    asking: list[Bool[Tensor, "restart batch"]] = field(default_factory=list)
+    """… and whether the question had not halted before the step."""
+
+
 @register(
     "ut", UTConfig, "the Universal Transformer: one step of self-attention over the sentences, repeated", recipe=RECIPE
 )
@@ -154,7 +175,7 @@ class UniversalTransformer(StackedNetwork):
         self.config = config
         self.noisy = config.dropout > 0
         d, uses = config.dimension, config.steps
-        self.declare("embedding", (vocabulary.size, d), wordless(normal(1.0)))
+        self.declare("embedding", (vocabulary.size, d), without_meaning(normal(1.0)))
         self.declare("story_mask", (vocabulary.longest_sentence, d), ones, decay_uses=0)
         self.declare("question_mask", (vocabulary.longest_sentence, d), ones, decay_uses=0)
         self.query_key_value = Linear(seeds, d, 3 * d, bias=False, start=normal(d**-0.5), decay_uses=uses)
@@ -182,10 +203,9 @@ class UniversalTransformer(StackedNetwork):
         return losses if pondered is None else losses + self.config.ponder * pondered
 
     def read(
-        self, batch: TensorBatch, recorded: list[Tensor] | None = None, halts: list[Tensor] | None = None
+        self, batch: TensorBatch, record: _Record | None = None
     ) -> tuple[Float[Tensor, "restart batch dim"], Float[Tensor, "restart batch"] | None]:
-        """The answer vector, and with halting the pondering cost of each question; at each step, the question's
-        attention to every position is appended to ``recorded``, and how far each has halted to ``halts``."""
+        """The answer vector, and with halting the pondering cost of each question."""
         layout = _lay_out(batch, self.embedding.dtype)
         state = look_up(self._table(batch.words), layout.sentences)
         places = layout.place
@@ -194,10 +214,10 @@ class UniversalTransformer(StackedNetwork):
         position = self._signal(places, state.dtype)
         pondered = None
         if self.config.halting:
-            state, pondered = self._until_rest(state, position, layout, recorded, halts)
+            state, pondered = self._until_rest(state, position, layout, record)
         else:
             for step in range(self.config.steps):
-                state = self._step(self._marked(state, position, step), layout, recorded)
+                state = self._step(self._marked(state, position, step), layout, record)
         if self.config.answer_from == "question":
             state = state.index_select(1, layout.asked)
         if self.config.normalise == "before":
@@ -206,15 +226,8 @@ class UniversalTransformer(StackedNetwork):
 
     def _table(self, words: Int[Tensor, "sentence word"]) -> Float[Tensor, "restart twice_sentence dim"]:
         """Every sentence as one of a story, then every sentence as a question."""
-        return torch.cat([self._sentences(words, mask) for mask in (self.story_mask, self.question_mask)], dim=1)
-
-    def _sentences(
-        self, words: Int[Tensor, "sentence word"], mask: Float[Tensor, "restart place dim"]
-    ) -> Float[Tensor, "restart sentence dim"]:
-        """Σ_j f_j ∘ w_j with a learned mask f; words past the longest sentence seen share its last position."""
-        places = torch.arange(words.shape[1]).clamp(max=mask.shape[1] - 1)
-        weighted = look_up(self.embedding, words) * look_up(mask, places).unsqueeze(1)
-        return (weighted * (words > 0).unsqueeze(2)).sum(2)
+        masks = (self.story_mask, self.question_mask)
+        return torch.cat([encode_masked(self.embedding, mask, words) for mask in masks], dim=1)
 
     def _marked(self, state: Tensor, position: Tensor, step: int) -> Tensor:
         """H + P^t: every step adds the signals of the position and of the step itself."""
@@ -224,7 +237,7 @@ class UniversalTransformer(StackedNetwork):
         return self.config.signal * waves(places, self.config.dimension, dtype)
 
     def _step(
-        self, state: Float[Tensor, "restart row dim"], layout: _Layout, recorded: list[Tensor] | None
+        self, state: Float[Tensor, "restart row dim"], layout: _Layout, record: _Record | None
     ) -> Float[Tensor, "restart row dim"]:
         """A = LayerNorm(H + MultiHead(H)), then LayerNorm(A + Transition(A)), with the same weights at every step."""
         restarts, _, d = state.shape
@@ -233,11 +246,11 @@ class UniversalTransformer(StackedNetwork):
         apart = layout.spread(self.query_key_value(entering)).view(-1, layout.positions, 3, heads, d // heads)
         query, key, value = apart.transpose(1, 3).unbind(2)  # (restart · batch) x head x position x part
         hidden = layout.hidden.repeat(restarts, 1, 1, 1)
-        if recorded is not None:
+        if record is not None:
             scored = (query * (d // heads) ** -0.5) @ key.transpose(2, 3) + hidden
             attention = scored.softmax(3).mean(1).view(restarts, -1, layout.positions)
             asking = attention.index_select(1, layout.rows[layout.asked])
-            recorded.append(asking * layout.told)
+            record.attention.append(asking * layout.told)
         together = functional.scaled_dot_product_attention(
             query, key, value, attn_mask=hidden.expand(-1, heads, layout.positions, -1)
         )
@@ -250,12 +263,7 @@ class UniversalTransformer(StackedNetwork):
         return refined if first else self.transition_norm(refined)
 
     def _until_rest(
-        self,
-        state: Tensor,
-        position: Tensor,
-        layout: _Layout,
-        recorded: list[Tensor] | None,
-        halts: list[Tensor] | None,
+        self, state: Tensor, position: Tensor, layout: _Layout, record: _Record | None
     ) -> tuple[Float[Tensor, "restart row dim"], Float[Tensor, "restart batch"]]:
         """Adaptive computation time: a halted position keeps its output, whatever the others do."""
         halted = state.new_zeros(state.shape[:2])
@@ -275,10 +283,11 @@ class UniversalTransformer(StackedNetwork):
             halted = torch.where(resting, 1.0, halted)
             updates = updates + running
             weight = p * going_on + remainders * resting
-            state = self._step(marked, layout, recorded)
+            state = self._step(marked, layout, record)
             output = torch.lerp(output, state, weight.unsqueeze(2))
-            if halts is not None:
-                halts.append(layout.spread(halted.unsqueeze(2)).squeeze(3) * layout.told)
+            if record is not None:
+                record.halted.append(layout.spread(halted.unsqueeze(2)).squeeze(3) * layout.told)
+                record.asking.append(running.index_select(1, layout.asked))
         return output, layout.mean((updates + remainders).unsqueeze(2)).squeeze(2)
 
     def _drop(self, x: Float[Tensor, "restart *rows dim"]) -> Float[Tensor, "restart *rows dim"]:
@@ -286,14 +295,19 @@ class UniversalTransformer(StackedNetwork):
 
     def trace(self, batch: TensorBatch) -> BatchTrace:
         """The question's attention to each sentence at every step, averaged over the heads; with halting, also how far
-        the sentence has halted: the sum of its halting probabilities, 1 once it has stopped."""
-        recorded: list[Tensor] = []
-        halts: list[Tensor] = []
-        scores = self.head.scores(self, self.read(batch, recorded, halts)[0], batch)
-        gates = [{"attention": to[:, :, :-1].unsqueeze(3)} for to in recorded]
-        for gate, halted in zip(gates, halts, strict=False):  # without halting there are none
-            gate["halting"] = halted[:, :, :-1].unsqueeze(3)
-        return BatchTrace(tuple(LayerTrace(gate, gate["attention"].squeeze(3)) for gate in gates), scores)
+        the sentence has halted: the sum of its halting probabilities, 1 once it has stopped. What the question attends
+        to after it has halted changes no answer that is read from it, and has no weight."""
+        record = _Record()
+        scores = self.head.scores(self, self.read(batch, record)[0], batch)
+        layers = []
+        for step, attention in enumerate(record.attention):
+            gates, weights = {"attention": attention[:, :, :-1].unsqueeze(3)}, attention[:, :, :-1]
+            if self.config.halting:
+                gates["halting"] = record.halted[step][:, :, :-1].unsqueeze(3)
+                if self.config.answer_from == "question":
+                    weights = weights * record.asking[step].unsqueeze(2)
+            layers.append(LayerTrace(gates, weights))
+        return BatchTrace(tuple(layers), scores)
 
 
 def waves(places: Int[Tensor, "*shape"], dimension: int, dtype: torch.dtype) -> Float[Tensor, "*shape dim"]:

@@ -3,16 +3,24 @@
 import { element, percent } from "./api.js";
 
 const MARKS = { update: "z", reset_forward: "→r", reset_backward: "←r", attention: "p", slots: "g", pooled: "m", halting: "h" };
-const NAMES = { update: "update gate", reset_forward: "forward reset gate", reset_backward: "backward reset gate", attention: "attention", slots: "mean gate of the memory slots", pooled: "pooling" };
-// What each mark means. Gates of the Query-Reduction Network have layers; networks that attend have hops, passes or steps.
+const NAMES = { update: "update gate", reset_forward: "forward reset gate", reset_backward: "backward reset gate", attention: "attention", slots: "mean gate of the memory slots", pooled: "pooling", halting: "halting" };
+// What each mark means.
 const MEANINGS = [
   ["z", ["z"], "update gate: how much the sentence changes the query."],
   ["→r", ["→r", "←r"], "reset gates, forward and backward in time."],
   ["p", ["p"], "attention: how much the sentence is read."],
   ["g", ["g"], "gates of the memory slots, on average: how much the sentence changes them."],
   ["m", ["m"], "pooling: the share of the query’s units that is taken from the sentence."],
-  ["h", ["h"], "halting: the sum of the sentence’s halting probabilities so far; at 1 it has stopped changing."],
+  ["h", ["h"], "halting: the sum of the sentence’s halting probabilities so far; from 1 on its output stays as it is."],
 ];
+
+// What a share is: of Query-Reduction Networks, and of others by the mark of their gates.
+const SHARE = "how much of the answer was read from the sentence, through all layers.";
+const SHARES = {
+  p: "how much of what was read came from the sentence, on average.",
+  g: "how much of what the question found came from the sentence, estimated by the size of its updates.",
+  m: "how much of the query was taken from the sentence, on average.",
+};
 
 export function gateColumns(trace) {
   return trace.layers.flatMap((layer, number) =>
@@ -29,11 +37,10 @@ export function legendOf(columns) {
   const marks = new Set(columns.map((column) => column.mark));
   const lines = MEANINGS.filter(([mark]) => marks.has(mark)).flatMap(([, named, meaning]) =>
     [...named.flatMap((name) => [element("b", {}, name), " "]), `${meaning} `]);
+  const share = Object.keys(SHARES).find((mark) => marks.has(mark));
   return [
     ...lines, marks.has("p") ? "The number above is the layer (hop, pass or step). " : "The number above is the layer. ",
-    element("b", {}, "share"), marks.has("p")
-      ? ": how much of what was read came from the sentence, on average."
-      : ": how much of the answer was read from the sentence, through all layers.",
+    element("b", {}, "share"), `: ${SHARES[share] ?? SHARE}`,
   ];
 }
 
