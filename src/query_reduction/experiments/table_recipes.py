@@ -63,7 +63,7 @@ WITHOUT_SYMMETRIES = Variation("best-without-symmetries", "best", changes=_UNREN
 WITHOUT_FOLLOWING = Variation("best-without-following", "best", changes=_OPEN)
 WITH_NEITHER = Variation("best-with-neither", "best", changes={**_UNRENAMED, **_OPEN})
 
-# Every other system by its authors' settings, which its network registers.
+# Every other system by the settings that its network registers: its authors' where these are known and fit two cores.
 RIVAL = Variation("rival", changes={"split": "story"})
 # Word by word, the story and then the question: how recurrent networks are the baseline of these tasks.
 RIVAL_WORDS = Variation("rival-words", changes={"split": "story", "reads": "words"})

@@ -64,8 +64,8 @@ class NetworkKind:
     show: Callable[[Any], str] | None = None
     """The short name of settings."""
     recipe: Mapping[str, Any] = field(default_factory=dict)
-    """How its authors trained it and read the data: changes to ``Recipe`` and to the task's settings, by name;
-    if empty, both stay as in the recipe ``original``."""
+    """How it is trained and reads the data, as its authors did it where that is known and feasible: changes to
+    ``Recipe`` and to the task's settings, by name; if empty, both stay as in the recipe ``original``."""
 
 
 def _build_query_reduction(config: Any, vocabulary: Vocabulary, head: HeadConfig, seeds: Seeds) -> StackedNetwork:
