@@ -33,6 +33,7 @@ CODE = (
     "src/query_reduction/symmetry/by_task.py",
     "src/query_reduction/tasks/reading.py",
     "src/query_reduction/data/word_pairs.py",
+    "src/query_reduction/data/pronouns.py",
     "src/query_reduction/data/sentences.py",
     "src/query_reduction/data/vocabulary.py",
 )

@@ -128,6 +128,10 @@ def test_names_never_heard(opened: Opened) -> None:
         ),
         (["Mary quickly went to the office.", "Mary went to sleep.", "John is back."], "Where is Mary Smith?"),
         (["Zoë Washburne walked over to pier 4.", "Zoë Washburne went to bay 4."], "Where is Zoë Washburne?"),
+        (["The nurse went to ward 3.", "Then she went to bay 4.", "HE WENT TO BAY 4."], "Where is the nurse?"),
+        (["Zoë went to bay 4.", "Then Zoë moved to the IT room.", "Zoë then went to the office."], "Where is Zoë?"),
+        (["Then the nurse went to bay 4.", "Later her cat went to bay 4.", "Mary moved to its bay."], "Where is it?"),
+        (["Ann Li went to bay 4.", "Li went to the office.", "Li, who is old, went to bay 5."], "Then where is Ann?"),
         (["The cat 2 went to bay 3 quickly.", "Mary went to the Δ 3", "The the went to 4."], "Where is cat 2?"),
     ]:
         assert_same(page, model, story, question)

@@ -132,3 +132,29 @@ def test_a_model_of_two_tasks_reads_new_names_by_the_one_they_fit() -> None:
     answer = story_model("task2").answer(story, "Where is the kimono?")
     assert answer.text == "loading dock" and not answer.left_out and not answer.untold
     assert story_model("task2").answer(story, "Where is Zoë?").text == "boathouse"
+
+
+@pytest.mark.parametrize(
+    ("name", "story", "question", "answer", "left_out"),
+    [
+        ("task2", "The nurse went to ward 3. Then she went to ward 5.", "Where is the nurse?", "ward 3", (1,)),
+        ("task2", "Zoë went to the office. Then Zoë went to ward 5.", "Where is Zoë?", "ward 5", ()),
+        ("task5", "Bill gave the milk to Fred. Bill gave the milk to him.", "Who received the milk?", "Fred", (1,)),
+        ("task11", "Mary went to the office. Later she went to ward 5.", "Where is Mary?", "ward 5", ()),
+        ("task13", "Mary and John went to the office. Soon they went to ward 5.", "Where is John?", "ward 5", ()),
+        (
+            "task13",
+            "Mary and John went to the office. Then they went to ward 5. Then she went to the park.",
+            "Where is John?",
+            "ward 5",
+            (2,),
+        ),
+        ("joint", "Mary went to the office. Later she went to ward 5.", "Where is Mary?", "ward 5", ()),
+    ],
+)
+def test_pronouns_are_read_by_those_that_know_them(
+    name: str, story: str, question: str, answer: str, left_out: tuple[int, ...]
+) -> None:
+    found = story_model(name).answer(story, question)
+    assert found.text == answer and found.left_out == left_out and not found.guess
+    assert not any(word in read.lower().split() for read, _ in found.read_as for word in ("she", "him"))

@@ -1,9 +1,14 @@
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from query_reduction.data.stories import Question, Story
 from query_reduction.data.vocabulary import Vocabulary
+from query_reduction.data.words import compose
 from query_reduction.symmetry import Symmetries, read_unknown
 from query_reduction.symmetry.contexts import find_contexts
 from query_reduction.symmetry.units import Units
@@ -11,6 +16,8 @@ from query_reduction.worlds import generate
 
 PEOPLE = ("mary", "john", "sandra", "daniel")
 PLACES = ("bathroom", "bedroom", "garden", "hallway", "kitchen", "office")
+OPENERS = ("", "Then", "After that", "Afterwards,", "Later", "Next", "Finally", "Now", "Meanwhile", "Soon", "And then")
+openers = st.sampled_from(OPENERS) | st.lists(st.text("bdfgklmnrst", min_size=2, max_size=6), max_size=3).map(" ".join)
 
 
 @pytest.fixture(scope="module")
@@ -122,3 +129,79 @@ def test_an_unknown_verb_is_no_part_of_a_name() -> None:
     read = read_unknown(symmetries, told, "Where is Zoë Washburne?", words)
     assert read.sentences == ("Mary went back to the bedroom.", "Mary went to the bathroom.")
     assert read.name_back("bedroom") == "pier 4" and read.unplaced == ()
+
+
+def test_a_word_that_other_tasks_have_in_names_alone_is_known() -> None:
+    stories = generate(1, 300)
+    kinds = (PEOPLE, PLACES, ("went", "went back", "moved", "journeyed", "travelled"))
+    units = Units(frozenset({("went", "back")}))
+    symmetries = Symmetries(kinds, units=units, contexts=find_contexts(stories, units, kinds))
+    words = Vocabulary.from_stories(stories, phrases={("went", "to"), ("went", "back", "to")}).words
+    assert "went" not in words
+    read = read_unknown(symmetries, ["Mary went to the attic."], "Where is Mary?", words)
+    assert list(read.names.values()) == ["attic"] and read.sentences == ("Mary went to the bathroom.",)
+
+
+def with_capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+@given(
+    opener=openers,
+    pronoun=st.sampled_from(["she", "he", "they", "it"]),
+    adverb=st.sampled_from(["", "then", "quickly"]),
+    write=st.sampled_from([str.lower, str.upper, with_capital]),
+)
+def test_a_pronoun_is_no_part_of_a_name(
+    known: tuple[Symmetries, tuple[str, ...]], opener: str, pronoun: str, adverb: str, write: Callable[[str], str]
+) -> None:
+    symmetries, words = known
+    sentence = write(" ".join(f"{opener} {pronoun} {adverb} went to ward 5.".split()))
+    read = read_unknown(symmetries, ["The nurse went to ward 3.", sentence], "Where is the nurse?", words)
+    assert read.sentences == ("Mary went to the bathroom.", sentence)
+    assert set(read.names.values()) == {"nurse", "ward 3"}
+
+
+@given(opener=openers.filter(bool), name=st.sampled_from(["Zoë", "Zoë Washburne", "Doctor Who", "Her cat", "R2D2"]))
+def test_what_opens_a_sentence_is_no_part_of_a_name_that_is_told_of_elsewhere(
+    known: tuple[Symmetries, tuple[str, ...]], opener: str, name: str
+) -> None:
+    symmetries, words = known
+    told = [f"{name} went to the kitchen.", f"{opener} {name} went to pier 4.", f"{opener} Mary moved to the IT room."]
+    read = read_unknown(symmetries, told, f"{opener} where is {name}?", words)
+    assert read.sentences == (
+        "John went to the kitchen.",
+        f"{opener} John went to the bedroom.",
+        f"{opener} Mary moved to the Bathroom.",
+    )
+    assert {compose(found).lower() for found in read.names.values()} == {name.lower(), "pier 4", "it room"}
+
+
+@pytest.mark.parametrize(
+    ("told", "asked", "read_as"),
+    [
+        (["Zoë then went to the office.", "Zoë went to the garden."], "Where is Zoë?", "Mary then went to the office."),
+        (["Then the nurse went to ward 3."], "Where is the nurse?", "Then mary went to the bathroom."),
+        (["Ann Li went to the office.", "Li went to the garden."], "Where is Ann Li?", "Mary went to the office."),
+        (["The nurse, who was tired, went to the office."], "Where is the nurse?", None),
+        (["Mary went to its garden."], "Where is Mary?", None),
+    ],
+)
+def test_names_apart_from_the_words_around_them(
+    known: tuple[Symmetries, tuple[str, ...]], told: list[str], asked: str, read_as: str | None
+) -> None:
+    symmetries, words = known
+    read = read_unknown(symmetries, told, asked, words)
+    assert read.sentences[0] == (read_as or told[0].replace("nurse", "mary"))
+
+
+def test_a_name_with_a_pronoun_is_read_as_one_that_has_it() -> None:
+    stories = generate(13, 300)
+    together = tuple(f"{opener} they" for opener in ("then", "afterwards", "after that", "following that"))
+    units = Units(frozenset(tuple(unit.split()) for unit in together) | {("went", "back")})
+    kinds = (PEOPLE, PLACES, together)
+    symmetries = Symmetries(kinds, units=units, contexts=find_contexts(stories, units, kinds))
+    words = Vocabulary.from_stories(stories, phrases=units.phrases).words
+    told = ["Mary and John went to the garden.", "Later they went to pier 4.", "Later she went to pier 5."]
+    read = read_unknown(symmetries, told, "Where is Mary?", words)
+    assert read.sentences == (told[0], "Then they went to the bathroom.", told[2])

@@ -169,6 +169,35 @@ def test_how_much_must_be_known(model: StoryModel, sentence: str, readable: bool
     assert answer.left_out == (() if readable else (1,))
 
 
+@given(
+    opener=st.sampled_from(["", "Then ", "After that ", "Afterwards, ", "Later ", "Soon ", "And then "]),
+    pronoun=st.sampled_from(["she", "he", "they", "it"]),
+    place=st.sampled_from(["garden", "café", "IT room"]),
+    any_order=st.booleans(),
+)
+@settings(max_examples=25)
+def test_a_sentence_about_an_unknown_pronoun_is_left_out(
+    model: StoryModel, opener: str, pronoun: str, place: str, any_order: bool
+) -> None:
+    """Also by a model that allows its words in any order."""
+    reader = replace(model.task.reader, pairs=None) if any_order else model.task.reader
+    sentence = f"{opener}{pronoun} went to the {place}."
+    for who in ("Mary", "Zoë", "the nurse"):
+        told = [f"{who} went to the office.", sentence[0].upper() + sentence[1:]]
+        read = reader.understand(told, f"Where is {who}?")
+        assert read.left_out == (1,) and read.untold == () and not read.guess
+        assert [name for name, _ in read.read_as] == ([] if who == "Mary" else [who.split()[-1]])
+    assert reader.understand(["Mary went to the office."], f"Where is {pronoun}?").untold == (pronoun,)
+
+
+@pytest.mark.parametrize("opener", ["Then", "Later", "Afterwards,", "Suddenly"])
+@pytest.mark.parametrize("who", ["Mary", "Zoë", "the nurse", "her cat"])
+def test_what_opens_a_sentence_changes_no_name(model: StoryModel, opener: str, who: str) -> None:
+    story = [f"{who} went to the office.", f"{opener} {who} went to pier 7."]
+    answer = model.answer([line[0].upper() + line[1:] for line in story], f"Where is {who}?")
+    assert answer.text == "pier 7" and answer.left_out == () and answer.unknown_words == (opener.rstrip(","),)
+
+
 def test_names_in_sentences_that_are_left_out_are_free(model: StoryModel) -> None:
     noise = "Blorp zat Mary frim John gleb Sandra vrop Daniel."
     answer = model.answer([noise, "Zoë went to the garden.", noise], "Where is Zoë?")

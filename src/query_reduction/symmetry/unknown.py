@@ -13,10 +13,11 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import product
 
+from query_reduction.data.pronouns import POSSESSIVE, pronouns
 from query_reduction.data.words import compose
 from query_reduction.symmetry.contexts import GAP, kind_numbers
 from query_reduction.symmetry.symmetries import Symmetries
-from query_reduction.symmetry.units import TextKind, plain
+from query_reduction.symmetry.units import TextKind, plain, words_of
 
 __all__ = ["KnownReading", "NameReader", "read_unknown"]
 
@@ -70,6 +71,8 @@ class _Run:
     covered: int = -1
     """Where the word begins that is left out before this name, as known names have none there ("the nurse", but
     "Mary"); otherwise where the name begins."""
+    opens: bool = False
+    """Whether the text begins with it."""
 
     @property
     def strange(self) -> bool:
@@ -97,6 +100,16 @@ class _Apart:
     units: tuple[str, ...]
     runs: tuple[_Run, ...]
 
+    @property
+    def placed(self) -> bool:
+        """Whether every unknown name is where a known one could be."""
+        return all(run.kinds for run in self.runs)
+
+    def goes_on(self, run: _Run, first: str) -> bool:
+        """Whether a word without a capital letter follows one with it: "Zoë then", but not "Zoë Washburne"."""
+        words = _WORD.findall(self.text, run.start, run.end)
+        return bool(words[0][0].isupper() and words[first.count(" ") + 1][0].islower())
+
 
 class NameReader:
     """Reads unknown names using what was learned about known ones."""
@@ -106,6 +119,7 @@ class NameReader:
         # "pallet 3" may be known as one name: that alone does not make "pallet" a known word.
         self._known = {part for word in known_words if " " not in word for part in _WORD.findall(word.lower())}
         self._kind = kind_numbers(symmetries.fillers)
+        self._words_of_kind = [{word for unit in kind for word in words_of(plain(unit))} for kind in symmetries.fillers]
         self._contexts: dict[int, list[tuple[list[str], frozenset[int]]]] = defaultdict(list)
         for context, kinds in symmetries.contexts.items():
             words = context.split(" ")
@@ -157,34 +171,51 @@ class NameReader:
         )
 
     def _with_names_apart(self, texts: Sequence[_Apart]) -> list[_Apart]:
-        """The texts, with unknown verbs apart from names that have a place elsewhere: Zoë in "Zoë walked"."""
+        """The texts, with names that have a place elsewhere apart from other words: Zoë in "Zoë walked", "Then Zoë"."""
         names = {run.name for apart in texts for run in apart.runs if run.kinds}
+        inside = {run.name for apart in texts for run in apart.runs if not run.opens}
         found = []
         for number, apart in enumerate(texts):
-            first = [run.name.split(" ") for run in apart.runs if not run.kinds and " " in run.name]
-            known = (" ".join(words[:length]) for words in first for length in range(1, len(words)))
-            cut = tuple(sorted(names.intersection(known)))
+            ended = set()
+            openers = set()
+            for run in apart.runs:
+                for first, rest in _in_two(run.name):
+                    if first in names and (not run.kinds or apart.goes_on(run, first)):
+                        ended.add(first)
+                    elif rest in names and run.name not in inside:
+                        openers.add(first)
             of: TextKind = "question" if number == len(texts) - 1 else "sentence"
-            found.append(self._apart(apart.text, of, cut) if cut else apart)
+            cut = tuple(sorted(ended)), tuple(sorted(openers))
+            found.append(self._apart(apart.text, of, *cut) if any(cut) else apart)
         return found
 
-    def _take_apart(self, text: str, of: TextKind, cut: Sequence[str] = ()) -> _Apart:
-        """A text split into words; after the names of ``cut`` another one begins."""
+    def _take_apart(self, text: str, of: TextKind, ended: Sequence[str] = (), openers: Sequence[str] = ()) -> _Apart:
+        """A text split into words; after the names of ``ended`` and after ``openers`` another name begins."""
         text = compose(text)
-        runs = self._unknown_runs(text, cut)
+        runs = self._unknown_runs(text, (*ended, *openers))
+        apart = self._in_some_way(text, of, runs)
+        opener = bool(openers) and runs[0].name in openers
+        # "Then Mary went to pier 4": what comes before a sentence does not change the places of its names.
+        if opener or (len(runs) > 1 and not apart.placed and runs[0].opens and runs[0].name not in ended):
+            rest = self._in_some_way(text, of, runs[1:], after=runs[0].end)
+            if opener or rest.placed:
+                return replace(rest, runs=(runs[0], *rest.runs))
+        return apart
+
+    def _in_some_way(self, text: str, of: TextKind, runs: Sequence[_Run], after: int = 0) -> _Apart:
+        """The text from ``after`` on with its unknown names taken so that all have a place, or else as they stand."""
         units: list[str] = []
         places = []
-        done = 0
         for run in runs:
-            units += self.symmetries.units.of_text(text[done : run.start], of)
+            units += self.symmetries.units.of_text(text[after : run.start], of)
             places.append(len(units))
             units.append(_OTHER)
-            done = run.end
-        units += self.symmetries.units.of_text(text[done:], of)
+            after = run.end
+        units += self.symmetries.units.of_text(text[after:], of)
         first = None
         for taken in self._ways(text, units, dict(zip(places, runs, strict=True))):
             apart = self._placed(text, units, dict(zip(places, taken, strict=True)), of)
-            if all(run.kinds for run in apart.runs):
+            if apart.placed:
                 return apart
             first = first or apart
         assert first is not None
@@ -225,11 +256,20 @@ class NameReader:
             if place in taken:
                 gaps.append(len(pattern))
             pattern.append(f"@{self._kind[units[place]]}" if units[place] in self._kind else units[place])
-        found = [
-            replace(each.run, kinds=self._fitting([*pattern[:gap], GAP, *pattern[gap + 1 :]]))
-            for each, gap in zip(taken.values(), gaps, strict=True)
-        ]
+        found = [each.run for each in taken.values()]
+        if sum(unit.count(" ") + 1 for unit in pattern) in self._contexts:  # most foreign sentences have another length
+            for number, gap in enumerate(gaps):
+                kinds = self._fitting([*pattern[:gap], GAP, *pattern[gap + 1 :]])
+                found[number] = replace(found[number], kinds=self._with_pronouns(text, found[number], kinds))
         return _Apart(text, tuple(units[place] for place in kept), tuple(found))
+
+    def _with_pronouns(self, text: str, run: _Run, kinds: frozenset[int]) -> frozenset[int]:
+        """Those kinds that have the pronouns of a name, if it has any: "Later they" may be read as "then they"."""
+        within = [word for word in (pronouns(text) if kinds else ()) if run.start <= word.start() < run.end]
+        words = [word[0].lower() for word in within]
+        if within and within[0].start() == run.start and within[0].end() < run.end and words[0] in POSSESSIVE:
+            del words[0]  # her cat
+        return frozenset(kind for kind in kinds if self._words_of_kind[kind].issuperset(words))
 
     def _unknown_runs(self, text: str, cut: Sequence[str]) -> list[_Run]:
         matches = list(_WORD.finditer(text))
@@ -239,9 +279,9 @@ class NameReader:
         start = 0
         for length in self.symmetries.units.lengths(words):
             word, match = words[start], matches[start]
-            known = length > 1 or word in self._known
+            known = length > 1 or word in self._known or word in self._kind
             if not known and (last_known or runs[-1].name in cut):
-                runs.append(_Run(word, match.start(), match.end(), covered=match.start()))
+                runs.append(_Run(word, match.start(), match.end(), covered=match.start(), opens=start == 0))
             elif not known:
                 before = runs.pop()
                 runs.append(replace(before, name=f"{before.name} {word}", end=match.end()))
@@ -261,6 +301,13 @@ def read_unknown(
 ) -> KnownReading:
     """Read one story; a ``NameReader`` reads many faster."""
     return NameReader(symmetries, known_words).read(sentences, question)
+
+
+@lru_cache(_TEXTS_KEPT)
+def _in_two(name: str) -> tuple[tuple[str, str], ...]:
+    """Every way to take the words of a name apart into first ones and the rest."""
+    words = name.split(" ")
+    return tuple((" ".join(words[:length]), " ".join(words[length:])) for length in range(1, len(words)))
 
 
 def _matches(context: Sequence[str], words: Sequence[str]) -> bool:

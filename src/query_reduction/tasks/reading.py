@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import TypedDict
 
+from query_reduction.data.pronouns import PERSONAL, POSSESSIVE, pronouns
 from query_reduction.data.sentences import split_sentences
 from query_reduction.data.stories import Question, Story
 from query_reduction.data.vocabulary import UNKNOWN_WORD, Vocabulary
@@ -60,7 +61,7 @@ class Reading:
     unknown_words: tuple[str, ...] = ()
     """All other words of story and question that the model never saw in training: they mean nothing to it."""
     untold: tuple[str, ...] = ()
-    """New names in the question that no sentence has that was read."""
+    """New names and pronouns in the question that no sentence has that was read."""
     guess: bool = False
     """No sentence could be read, so all were read as they are: the answer is a guess."""
 
@@ -181,19 +182,21 @@ class Reader:
         if named:
             unknown = _still_unknown(unknown, named)
         skipped = max(0, len(kept) - self.memory) if self.memory else 0
+        asked = named.question if named else question
+        untold = _untold(named, [texts[place] for place in kept[skipped:]])
         return Understood(
             told=len(story),
             skipped=skipped,
             left_out=tuple(sorted(set(range(len(story))).difference(kept))),
             read_as=self._read_as(named),
             unknown_words=tuple(unknown),
-            untold=_untold(named, [texts[place] for place in kept[skipped:]]),
+            untold=untold if guess else (*untold, *self._unknown_pronouns(asked, PERSONAL)),
             guess=guess,
             story=story,
             asked=question,
             kept=tuple(kept),
             sentences=tuple(texts[place] for place in kept),
-            question=named.question if named else question,
+            question=asked,
             names=named,
         )
 
@@ -237,21 +240,30 @@ class Reader:
         )
 
     def _readable(self, text: str, *, known: Collection[str] = ()) -> bool:
-        """Whether enough of a sentence's words are known, and in a known order.
+        """Whether enough of a sentence's words are known, and in a known order, and it says whom it is about.
 
         ``known`` are names that count as such, and may stand anywhere.
         """
         numbers = self.vocabulary.numbers(text)
         unknown = numbers.count(UNKNOWN_WORD)
         named = 0
-        if unknown and known:
-            words = {word for name in known for word in name.split()}
+        words = {word for name in known for word in name.split()}
+        if unknown and words:
             named = sum(word.lower() in words for word in self.vocabulary.unknown_words([text]))
             unknown -= named
         usual = _UNKNOWN_SHARE + _SPREAD * self.unseen_share
         if unknown >= _MOST_UNKNOWN * len(numbers) or unknown > max(1.0, usual * len(numbers)):
             return False
-        return self.pairs is None or named > 0 or self.pairs.allow(numbers)
+        if self.pairs is not None and not named and not self.pairs.allow(numbers):
+            return False
+        return not unknown or words.issuperset(self._unknown_pronouns(text, PERSONAL | POSSESSIVE))
+
+    def _unknown_pronouns(self, text: str, among: Collection[str]) -> list[str]:
+        """The pronouns of a text that are unknown, in lower case."""
+        found = [word[0].lower() for word in pronouns(text) if word[0].lower() in among]
+        unknown = self.vocabulary.unknown_words([text]) if found else ()
+        parts = {part for word in unknown for part in word.lower().replace("’", "'").split("'")}  # she's
+        return [word for word in dict.fromkeys(found) if word in parts]
 
     def _read_as(self, named: KnownReading | None) -> tuple[tuple[str, str], ...]:
         if named is None or self.names is None:

@@ -4,6 +4,7 @@ const GAP = "@_";
 const MOST_VARIED = 3;
 const DECIMAL = /\p{Nd}/u;
 const plainUnit = (unit) => unit.split("#")[0];
+const isPlaced = ({ runs }) => runs.every((run) => run.kinds.size);
 
 class Units {
   constructor(phrases, columns) {
@@ -39,6 +40,7 @@ class NameReader {
     this.written = new Map(Object.entries(found.written));
     this.units = new Units(found.phrases.map((phrase) => phrase.split(" ")), found.columns);
     this.known = new Set(words.filter((word) => !word.includes(" ")).flatMap((word) => splitWords(word.toLowerCase(), "words")));
+    this.wordsOfKind = found.fillers.map((kind) => new Set(kind.flatMap((unit) => plainUnit(unit).match(PLAIN_WORDS) ?? [])));
     this.kindOf = new Map(found.fillers.flatMap((kind, number) => kind.map((unit) => [unit, number])));
     this.contexts = new Map();
     for (const [context, kinds] of Object.entries(found.contexts)) {
@@ -82,23 +84,42 @@ class NameReader {
     return { sentences: replaced.slice(0, -1), question: replaced.at(-1), names, crowded, unplaced, strange };
   }
 
-  // "Zoë walked" is no name if Zoë has a place elsewhere.
+  // "Zoë walked" and "Then Zoë" are no names if Zoë has a place elsewhere.
   withNamesApart(texts) {
     const names = new Set(texts.flatMap(({ runs }) => runs.filter((run) => run.kinds.size).map((run) => run.name)));
+    const inside = new Set(texts.flatMap(({ runs }) => runs.filter((run) => !run.opens).map((run) => run.name)));
     return texts.map((apart, number) => {
-      const first = apart.runs.filter((run) => !run.kinds.size).map((run) => run.name.split(" "));
-      const known = first.flatMap((words) => words.slice(1).map((_, n) => words.slice(0, n + 1).join(" ")));
-      const cut = known.filter((name) => names.has(name));
-      return cut.length ? this.apart(apart.text, number === texts.length - 1 ? "question" : "sentence", cut) : apart;
+      const [ended, openers] = [[], []];
+      for (const run of apart.runs) {
+        const words = run.name.split(" ");
+        for (let length = 1; length < words.length; length++) {
+          const [first, rest] = [words.slice(0, length).join(" "), words.slice(length).join(" ")];
+          if (names.has(first) && (!run.kinds.size || goesOn(apart.text, run, length))) ended.push(first);
+          else if (names.has(rest) && !inside.has(run.name)) openers.push(first);
+        }
+      }
+      const kind = number === texts.length - 1 ? "question" : "sentence";
+      return ended.length || openers.length ? this.apart(apart.text, kind, ended, openers) : apart;
     });
   }
 
-  apart(given, kind, cut = []) {
+  apart(given, kind, ended = [], openers = []) {
     const text = compose(given);
-    const runs = this.unknownRuns(text, cut);
+    const runs = this.unknownRuns(text, [...ended, ...openers]);
+    const apart = this.inSomeWay(text, kind, runs, 0);
+    const opener = runs.length > 0 && openers.includes(runs[0].name);
+    // "Then Mary went to pier 4": what comes before a sentence does not change the places of its names.
+    if (opener || (runs.length > 1 && !isPlaced(apart) && runs[0].opens && !ended.includes(runs[0].name))) {
+      const rest = this.inSomeWay(text, kind, runs.slice(1), runs[0].end);
+      if (opener || isPlaced(rest)) return { ...rest, runs: [{ ...runs[0], kinds: new Set() }, ...rest.runs] };
+    }
+    return apart;
+  }
+
+  inSomeWay(text, kind, runs, after) {
     const units = [];
     const places = [];
-    let done = 0;
+    let done = after;
     for (const run of runs) {
       units.push(...this.units.ofText(text.slice(done, run.start), kind));
       places.push(units.length);
@@ -109,7 +130,7 @@ class NameReader {
     let first = null;
     for (const way of this.ways(text, units, places, runs)) {
       const apart = this.placed(text, units, new Map(way.map((run, number) => [places[number], run])), kind);
-      if (apart.runs.every((run) => run.kinds.size)) return apart;
+      if (isPlaced(apart)) return apart;
       first ??= apart;
     }
     return first;
@@ -153,11 +174,21 @@ class NameReader {
       if (taken.has(place)) gaps.push(pattern.length);
       pattern.push(this.kindOf.has(units[place]) ? `@${this.kindOf.get(units[place])}` : units[place]);
     }
+    const standing = pronouns(text);
     const runs = [...taken.values()].map((run, number) => {
       const gap = gaps[number];
-      return { ...run, kinds: this.fitting([...pattern.slice(0, gap), GAP, ...pattern.slice(gap + 1)]) };
+      const fitting = this.fitting([...pattern.slice(0, gap), GAP, ...pattern.slice(gap + 1)]);
+      return { ...run, kinds: this.withPronouns(run, standing, fitting) };
     });
     return { text, units: kept.map((place) => units[place]), runs };
+  }
+
+  // Of a name with a pronoun, the kinds that have it: "Later they" may be "then they". "Her cat" is a name.
+  withPronouns(run, standing, kinds) {
+    const within = standing.filter(({ index }) => run.start <= index && index < run.end);
+    const [first] = within;
+    if (first?.index === run.start && first.end < run.end && POSSESSIVE.has(first.word)) within.shift();
+    return new Set([...kinds].filter((kind) => within.every(({ word }) => this.wordsOfKind[kind].has(word))));
   }
 
   unknownRuns(text, cut) {
@@ -168,9 +199,9 @@ class NameReader {
     let start = 0;
     for (const length of this.units.lengths(words)) {
       const [word, match] = [words[start], matches[start]];
-      const known = length > 1 || this.known.has(word);
+      const known = length > 1 || this.known.has(word) || this.kindOf.has(word);
       const end = match.index + match[0].length;
-      if (!known && (lastKnown || cut.includes(runs.at(-1).name))) runs.push({ name: word, start: match.index, covered: match.index, end });
+      if (!known && (lastKnown || cut.includes(runs.at(-1).name))) runs.push({ name: word, start: match.index, covered: match.index, end, opens: start === 0 });
       else if (!known) Object.assign(runs.at(-1), { name: `${runs.at(-1).name} ${word}`, end });
       lastKnown = known;
       start += length;
@@ -197,6 +228,12 @@ class NameReaders {
     const worse = (one, other) => one.unplaced - other.unplaced || one.strange - other.strange;
     return readings.reduce((best, other) => (worse(best, other) > 0 ? other : best));
   }
+}
+
+// "Zoë then" goes on after the name, "Zoë Washburne" does not.
+function goesOn(text, run, length) {
+  const words = text.slice(run.start, run.end).match(PLAIN_WORDS);
+  return isUpper(words[0]) && isLower(words[length]);
 }
 
 function replaceRuns({ text, runs }, chosen) {

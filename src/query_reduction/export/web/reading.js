@@ -33,6 +33,9 @@ class Reader {
       unknown = unknown.filter((word) => !placed.has(word.toLowerCase()));
     }
     const skipped = this.memory ? Math.max(0, kept.length - this.memory) : 0;
+    const asked = named ? named.question : question;
+    const untold = this.untold(named, kept.slice(skipped).map((place) => texts.get(place)));
+    if (!guess) untold.push(...this.unknownPronouns(asked, PERSONAL));
     const leftOut = everyPlace.filter((place) => !kept.includes(place));
     const positions = kept.slice(skipped);
     return {
@@ -40,10 +43,10 @@ class Reader {
       positions,
       leftOut,
       sentences: positions.map((place) => texts.get(place)),
-      question: named ? named.question : question,
+      question: asked,
       unknown,
       nameBack: (answer) => answer.split(",").map((part) => named?.names.get(strip(part).toLowerCase()) ?? part).join(","),
-      notes: this.notes(named, unknown, leftOut, this.untold(named, positions.map((place) => texts.get(place))), guess, kept.length, skipped),
+      notes: this.notes(named, unknown, leftOut, untold, guess, kept.length, skipped),
     };
   }
 
@@ -51,13 +54,21 @@ class Reader {
     const numbers = this.vocabulary.numbers(text);
     let unknown = numbers.filter((number) => number === UNKNOWN).length;
     let named = 0;
-    if (unknown && crowded.length) {
-      const words = new Set(crowded.flatMap((name) => name.split(" ")));
+    const words = new Set(crowded.flatMap((name) => name.split(" ")));
+    if (unknown && words.size) {
       named = this.vocabulary.unknownWords([text]).filter((word) => words.has(word.toLowerCase())).length;
       unknown -= named;
     }
     if (unknown >= MOST_UNKNOWN * numbers.length || unknown > Math.max(1, this.usual * numbers.length)) return false;
-    return !this.pairs || named > 0 || this.inKnownOrder(numbers);
+    if (this.pairs && !named && !this.inKnownOrder(numbers)) return false;
+    return !unknown || this.unknownPronouns(text, new Set([...PERSONAL, ...POSSESSIVE])).every((word) => words.has(word));
+  }
+
+  unknownPronouns(text, among) {
+    const found = pronouns(text).map(({ word }) => word).filter((word) => among.has(word));
+    const unknown = found.length ? this.vocabulary.unknownWords([text]) : [];
+    const parts = new Set(unknown.flatMap((word) => word.toLowerCase().replaceAll("’", "'").split("'"))); // she's
+    return [...new Set(found)].filter((word) => parts.has(word));
   }
 
   inKnownOrder(numbers) {

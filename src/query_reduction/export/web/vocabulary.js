@@ -18,6 +18,19 @@ function splitWords(text, tokens) {
   return compose(text).replaceAll("’", "'").match(TEXT_WORDS) ?? [];
 }
 
+// Words that stand for whoever was named before, as query_reduction.data.pronouns finds them.
+const PERSONAL = wordsIn("he him it she them they");
+const POSSESSIVE = wordsIn("her his its their");
+const RELATIVE = wordsIn("which who whom whose");
+
+function pronouns(text) {
+  const shouted = text === text.toUpperCase() && text !== text.toLowerCase();
+  return [...text.matchAll(PLAIN_WORDS)]
+    .map(({ 0: written, index }, number) => ({ written, word: written.toLowerCase(), index, end: index + written.length, number }))
+    .filter(({ word }) => PERSONAL.has(word) || POSSESSIVE.has(word) || RELATIVE.has(word))
+    .filter(({ written, word, number }) => number === 0 || written === word || shouted);
+}
+
 class Vocabulary {
   constructor(known) {
     Object.assign(this, known); // words, answers, longest_sentence, tokens, fold_case, phrases
