@@ -225,7 +225,15 @@ EXPERIMENTS: dict[str, Experiment] = {
             (
                 Column("3rv100", (recipes.BEST_10K,), restarts=3, label="best", stored="qa-10k"),
                 Column("memn2n", (recipes.RIVAL_10K,), restarts=3),
-                Column("memn2n", (recipes.RIVAL_RELU_10K,), restarts=3, label="memn2n relu", published="qa-10k/N2N"),
+                # All tasks of this variant would take another hour and more of one core.
+                Column(
+                    "memn2n",
+                    (recipes.RIVAL_RELU_10K,),
+                    restarts=3,
+                    label="memn2n relu",
+                    published="qa-10k/N2N",
+                    tasks=("2", "3", "5"),
+                ),
                 Column("gmemn2n", (recipes.RIVAL_10K,), restarts=3, published="qa-10k/GMemN2N"),
                 Column("entnet", (recipes.RIVAL_10K,), restarts=3, tasks=_TELLING_TASKS),
                 Column("dmn", (recipes.RIVAL_DMN_10K,), restarts=3, published="qa-10k/DMN+", tasks=_TELLING_TASKS),

@@ -142,6 +142,7 @@ def to_markdown(table: Table) -> str:
     lines += [f"\n{note}" for note in remarks(table)]
     if to_scatter(table):
         lines.append(f"\n![Error against training time]({table.name}.svg)")
+        lines.append("\nFilled dots: the chosen restarts; open ones: the mean over all restarts.")
     return "\n".join(lines) + "\n"
 
 
