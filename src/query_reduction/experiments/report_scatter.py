@@ -91,13 +91,17 @@ def to_scatter(table: Table) -> str | None:
 
 
 def _name(name: str, x: float, y: float, taken: list[_Line]) -> tuple[str, _Line]:
-    """A name beside its dot where it runs into nothing: to the right if it can, else to the left, below or above."""
+    """A name where it runs into nothing: right of its dot if it can be, else left of it, below, above or aslant."""
     width = _LETTER * len(name)
+    right, left = f'x="{x + _GAP}"', f'x="{x - _GAP}" text-anchor="end"'
+    middle = f'x="{x}" text-anchor="middle"'
     places = [
-        (_Line(x + _GAP, x + _GAP + width, y + 4), f'x="{x + _GAP}"'),
-        (_Line(x - _GAP - width, x - _GAP, y + 4), f'x="{x - _GAP}" text-anchor="end"'),
-        (_Line(x - width / 2, x + width / 2, y + 18), f'x="{x}" text-anchor="middle"'),
-        (_Line(x - width / 2, x + width / 2, y - 12), f'x="{x}" text-anchor="middle"'),
+        (_Line(x + _GAP, x + _GAP + width, y + 4), right),
+        (_Line(x - _GAP - width, x - _GAP, y + 4), left),
+        (_Line(x - width / 2, x + width / 2, y + 18), middle),
+        (_Line(x - width / 2, x + width / 2, y - 12), middle),
+        *((_Line(x + _GAP, x + _GAP + width, y + 4 + step), right) for step in (-_LINE, _LINE)),
+        *((_Line(x - _GAP - width, x - _GAP, y + 4 + step), left) for step in (-_LINE, _LINE)),
     ]
     free = (
         (line, where) for line, where in places if line.left > _LEFT and not any(line.meets(other) for other in taken)
