@@ -139,10 +139,11 @@ class AttentionGRU(StackedNetwork):
         memory = q
         for _ in range(self.config.passes):
             g = self._attention(facts, q, memory) * told
-            episode, moved = self._episode(entering, g)
+            moved: list[Tensor] = []
+            episode = self._episode(entering, g, moved if recorded is not None else None)
             memory = self._remember(episode, memory)
             if recorded is not None:
-                recorded.append((g, torch.stack(moved, dim=2) if moved else entering.new_zeros(*g.shape)))
+                recorded.append((g, torch.stack(moved, dim=2) if moved else g))
         return memory
 
     def _attention(
@@ -166,17 +167,21 @@ class AttentionGRU(StackedNetwork):
         return torch.sigmoid(score + self.attention_output_bias[:, None, None])
 
     def _episode(
-        self, entering: Float[Tensor, "restart batch time gates_dim"], g: Float[Tensor, "restart batch time 1"]
-    ) -> tuple[Float[Tensor, "restart batch dim"], list[Float[Tensor, "restart batch dim"]]]:
-        """The state after the last fact, from zero: h = g h̃ + (1 - g) h, or h = g GRU(f, h) + (1 - g) h; and how far
-        each fact moves it towards h̃: g, or g (1 - z)."""
+        self,
+        entering: Float[Tensor, "restart batch time gates_dim"],
+        g: Float[Tensor, "restart batch time 1"],
+        moved: list[Tensor] | None,
+    ) -> Float[Tensor, "restart batch dim"]:
+        """The state after the last fact, from zero: h = g h̃ + (1 - g) h, or h = g GRU(f, h) + (1 - g) h; how far each
+        fact moves it towards h̃, which is g or g (1 - z), is appended to ``moved``."""
         h = entering.new_zeros(*entering.shape[:2], self.config.dimension)
-        bias, moved = self.episode_bias[:, 1:], []
+        bias = self.episode_bias[:, 1:]
         for step, attention in zip(entering.unbind(2), g.unbind(2), strict=True):
             candidate, kept = _gru_step(step, torch.baddbmm(bias, h, self.episode_state), h)
-            moved.append(attention.expand_as(h) if kept is None else attention * (1 - kept))
+            if moved is not None:
+                moved.append(attention.expand_as(h) if kept is None else attention * (1 - kept))
             h = torch.lerp(h, _moved(candidate, kept, h), attention)
-        return h, moved
+        return h
 
     def _remember(
         self, episode: Float[Tensor, "restart batch dim"], memory: Float[Tensor, "restart batch dim"]
