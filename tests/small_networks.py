@@ -6,17 +6,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from query_reduction.data.stories import Story
-from query_reduction.data.vocabulary import Vocabulary
-from query_reduction.inference.heads import HeadConfig
-from query_reduction.inference.network import Floats
-from query_reduction.inference.reader import QueryReduction
+from query_reduction.heads.arrays import HeadConfig
 from query_reduction.model import StoryModel
-from query_reduction.networks.protocol import Seeds, StackedNetwork
-from query_reduction.networks.qrn import QRNConfig, QueryReductionNetwork, parse_variant
-from query_reduction.networks.registry import build_network, resolve
-from query_reduction.tasks.stories import StoryOptions, StoryParts, StoryTask
-from query_reduction.training.checkpoint import SavedModel
+from query_reduction.model_file import SavedModel
+from query_reduction.network import Floats
+from query_reduction.qrn.network import QRNConfig, QueryReductionNetwork, parse_variant
+from query_reduction.qrn.reader import QueryReduction
+from query_reduction.reading.stories import StoryOptions, StoryParts, StoryTask
+from query_reduction.rivals.registry import build_network, resolve
+from query_reduction.stacked.network import Seeds, StackedNetwork
+from query_reduction.text.stories import Story
+from query_reduction.text.vocabulary import Vocabulary
 
 
 def vocabulary_of(size: int, answers: int, longest: int) -> Vocabulary:

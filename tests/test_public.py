@@ -14,7 +14,7 @@ import torch
 import query_reduction
 from query_reduction.errors import InputError
 from query_reduction.model import StoryModel
-from query_reduction.scan import scan
+from query_reduction.recurrence.scan import scan
 
 EXTRAS = {
     *("accelerated_scan", "jax", "mambapy", "numba", "torchlpc"),

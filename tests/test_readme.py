@@ -8,12 +8,12 @@ import shlex
 from pathlib import Path
 
 import pytest
+from places import ROOT
 
 from query_reduction import worlds
 from query_reduction.cli import main
-from query_reduction.data.jsonl import format_stories
+from query_reduction.text.formats.jsonl import format_stories
 
-ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from query_reduction.dialog.dialogs import DialogOptions
 from query_reduction.errors import InputError
-from query_reduction.networks.registry import kinds
+from query_reduction.reading.stories import StoryOptions
+from query_reduction.rivals.registry import kinds
 from query_reduction.settings import Between, changed, check, defaults, from_json
-from query_reduction.tasks.dialogs import DialogOptions
-from query_reduction.tasks.stories import StoryOptions
 from query_reduction.training.recipes import Recipe
 
 

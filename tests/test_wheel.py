@@ -11,10 +11,10 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from places import ROOT
 
 pytestmark = pytest.mark.wheel
 
-ROOT = Path(__file__).parents[1]
 STORY = "Mary got the milk there.\nJohn went to the office.\nMary went to the garden.\n"
 
 

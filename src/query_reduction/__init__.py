@@ -15,16 +15,16 @@ from query_reduction._version import __version__
 from query_reduction.errors import InputError, needs
 
 if TYPE_CHECKING:
-    from query_reduction.data.readers import read
-    from query_reduction.data.stories import Question, Story
+    from query_reduction.dialog.responses import Response
     from query_reduction.explain.trace import Trace
-    from query_reduction.learning import Epoch, train
     from query_reduction.model import DialogModel, StoryModel, load
-    from query_reduction.scan import scan
-    from query_reduction.tasks.predictions import Prediction
-    from query_reduction.tasks.protocol import Scores
-    from query_reduction.tasks.responses import Response
-    from query_reduction.tasks.stories import Answer
+    from query_reduction.reading.predictions import Prediction
+    from query_reduction.reading.protocol import Scores
+    from query_reduction.reading.stories import Answer
+    from query_reduction.recurrence.scan import scan
+    from query_reduction.text.formats.readers import read
+    from query_reduction.text.stories import Question, Story
+    from query_reduction.training.api import Epoch, train
 
 __all__ = [
     "Answer",
@@ -47,19 +47,20 @@ __all__ = [
 
 # Loaded on first use: --help needs none of it, and models are used without PyTorch.
 _HOME = {
-    "Answer": "query_reduction.tasks.stories",
+    "Answer": "query_reduction.reading.stories",
     "DialogModel": "query_reduction.model",
-    "Epoch": "query_reduction.learning",
-    "Prediction": "query_reduction.tasks.predictions",
-    "Question": "query_reduction.data.stories",
-    "Response": "query_reduction.tasks.responses",
-    "Scores": "query_reduction.tasks.protocol",
-    "Story": "query_reduction.data.stories",
+    "Epoch": "query_reduction.training.api",
+    "Prediction": "query_reduction.reading.predictions",
+    "Question": "query_reduction.text.stories",
+    "Response": "query_reduction.dialog.responses",
+    "Scores": "query_reduction.reading.protocol",
+    "Story": "query_reduction.text.stories",
     "StoryModel": "query_reduction.model",
     "Trace": "query_reduction.explain.trace",
     "load": "query_reduction.model",
-    "read": "query_reduction.data.readers",
-    "train": "query_reduction.learning",
+    "read": "query_reduction.text.formats.readers",
+    "scan": "query_reduction.recurrence.scan",
+    "train": "query_reduction.training.api",
 }
 
 
@@ -67,9 +68,6 @@ def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module 'query_reduction' has no attribute {name!r}")
     with needs("train", f"query_reduction.{name}"):
-        if name == "scan":
-            # The package, which can be called like the function of its name.
-            return import_module("query_reduction.scan")
         return getattr(import_module(_HOME[name]), name)
 
 

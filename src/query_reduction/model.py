@@ -12,24 +12,24 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from query_reduction.data.stories import Question, Story
+from query_reduction.dialog.responses import Response
 from query_reduction.errors import InputError
 from query_reduction.explain.trace import Trace, trace_answer, trace_story
-from query_reduction.inference.network import Network
-from query_reduction.inference.reader import QueryReduction
-from query_reduction.networks.registry import name_of
-from query_reduction.ready import find_model
-from query_reduction.tasks.predictions import Prediction, in_chunks, predict_answers, predict_responses
-from query_reduction.tasks.protocol import Given, Scores, Task
-from query_reduction.tasks.reading import check_asked
-from query_reduction.tasks.responses import Response
-from query_reduction.tasks.stories import Answer, StoryTask
-from query_reduction.training.checkpoint import MODEL_FILE, SavedModel, load_model, save_model
+from query_reduction.model_file import MODEL_FILE, SavedModel, load_model, save_model
+from query_reduction.models import find_model
+from query_reduction.network import Network
+from query_reduction.qrn.reader import QueryReduction
+from query_reduction.reading.predictions import Prediction, in_chunks, predict_answers, predict_responses
+from query_reduction.reading.protocol import Given, Scores, Task
+from query_reduction.reading.reading import check_asked
+from query_reduction.reading.stories import Answer, StoryTask
+from query_reduction.rivals.registry import name_of
+from query_reduction.text.stories import Question, Story
 
 if TYPE_CHECKING:
-    from query_reduction.inference.network import Floats
-    from query_reduction.inference.streaming import Streaming
-    from query_reduction.tasks.dialogs import DialogTask
+    from query_reduction.dialog.dialogs import DialogTask
+    from query_reduction.network import Floats
+    from query_reduction.qrn.streaming import Streaming
 
 __all__ = ["DialogModel", "Model", "StoryModel", "load", "model_of"]
 
@@ -125,7 +125,7 @@ class StoryModel(Model):
         told from time to time how many sentences were read.
         """
         # Only long texts need these.
-        from query_reduction.tasks.streaming import answer_recent, answer_streaming
+        from query_reduction.reading.streaming import answer_recent, answer_streaming
 
         if not question.strip():
             raise InputError("question: it is empty")
@@ -137,7 +137,7 @@ class StoryModel(Model):
     @cached_property
     def streaming(self) -> tuple[Streaming, Floats]:
         """Its Query-Reduction Network, reading block by block, and the weights that turn a state into answers."""
-        from query_reduction.inference.streaming import Streaming
+        from query_reduction.qrn.streaming import Streaming
 
         if not isinstance(self.network, QueryReduction):
             raise InputError(f"{self.network_name} cannot read block by block: a Query-Reduction Network is needed")
@@ -205,7 +205,7 @@ def model_of(saved: SavedModel) -> StoryModel | DialogModel:
     """The usable model of a saved one."""
     if isinstance(saved.task, StoryTask):
         return StoryModel(saved, saved.task)
-    from query_reduction.tasks.dialogs import DialogTask  # stories do without
+    from query_reduction.dialog.dialogs import DialogTask  # stories do without
 
     if isinstance(saved.task, DialogTask):
         return DialogModel(saved, saved.task)

@@ -13,12 +13,12 @@ import pytest
 
 pytest.importorskip("playwright.sync_api", reason="needs playwright")
 from browser_steps import QRN
+from places import ROOT
 from playwright.sync_api import Browser, Page, expect
 
 pytestmark = pytest.mark.browser
 
 AXE = (Path(__file__).parent / "axe" / "axe.min.js").read_text(encoding="utf-8")
-ROOT = Path(__file__).parents[2]
 SIZES = [(400, "light"), (400, "dark"), (1280, "light"), (1280, "dark")]
 
 

@@ -14,12 +14,12 @@ from pathlib import Path
 import pytest
 
 from query_reduction.cli import main
-from query_reduction.conversation import Session
-from query_reduction.data.dialog import read_dialogs
-from query_reduction.data.knowledge import KnowledgeBase
-from query_reduction.data.stories import Question, Story
+from query_reduction.dialog import mentions
+from query_reduction.dialog.knowledge import KnowledgeBase
+from query_reduction.dialog_session import Session
 from query_reduction.model import DialogModel, load
-from query_reduction.tasks import mentions
+from query_reduction.text.formats.dialog import read_dialogs
+from query_reduction.text.stories import Question, Story
 
 PROMPT = "you: "
 
@@ -184,7 +184,7 @@ def test_each_turn_reads_the_dialog_once(booking_model: Path, monkeypatch: pytes
         read.append(len(dialog.questions))
         return follow(dialog, known)
 
-    monkeypatch.setattr("query_reduction.tasks.copying.follow", counted)
+    monkeypatch.setattr("query_reduction.dialog.copying.follow", counted)
     said = [list(session.say(text)) for text in ("hi", "may i have a table in hanoi")]
     turns = sum(map(len, said))
     assert read == list(range(1, turns + 1))

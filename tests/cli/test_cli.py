@@ -16,10 +16,10 @@ import pytest
 
 from query_reduction import worlds
 from query_reduction.cli import VERBS, main
-from query_reduction.data.jsonl import format_stories
 from query_reduction.explain import trace as explain_trace
-from query_reduction.inference.reader import QueryReduction
-from query_reduction.tasks import stories as story_task
+from query_reduction.qrn.reader import QueryReduction
+from query_reduction.reading import stories as story_task
+from query_reduction.text.formats.jsonl import format_stories
 
 QUICK = ["--restarts", "2", "--max-epochs", "4", "--evaluate-every", "2", "--network", "2r8"]
 

@@ -10,7 +10,7 @@ import pytest
 from small_networks import saved_story_model
 
 from query_reduction.cli import main
-from query_reduction.training.checkpoint import save_model
+from query_reduction.model_file import save_model
 from query_reduction.worlds import generate
 
 

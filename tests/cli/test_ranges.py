@@ -8,10 +8,10 @@ from typing import Annotated, Any, get_args, get_origin, get_type_hints
 import pytest
 
 from query_reduction.cli import VERBS, main, options_of
-from query_reduction.networks.registry import kinds
+from query_reduction.dialog.dialogs import DialogOptions
+from query_reduction.reading.stories import StoryOptions
+from query_reduction.rivals.registry import kinds
 from query_reduction.settings import Between
-from query_reduction.tasks.dialogs import DialogOptions
-from query_reduction.tasks.stories import StoryOptions
 from query_reduction.training.recipes import Recipe
 
 NETWORKS = [kind.config for kind in kinds().values()]

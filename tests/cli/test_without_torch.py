@@ -125,7 +125,7 @@ def test_from_python_training_says_what_to_install() -> None:
 def test_a_model_of_another_network_says_what_to_install(tmp_path: Path, story: str) -> None:
     from small_networks import saved_story_model
 
-    from query_reduction.training.checkpoint import save_model
+    from query_reduction.model_file import save_model
     from query_reduction.worlds import generate
 
     save_model(tmp_path / "gru.safetensors", saved_story_model("gru", generate(1, 8)))

@@ -10,11 +10,11 @@ from written_turns import FIRST, NOTHING_FITS, SECOND, THIRD, Written
 
 from query_reduction import load
 from query_reduction.cli import main
-from query_reduction.conversation import Said, Session
-from query_reduction.data.knowledge import NO_RESULT, KnowledgeBase
-from query_reduction.data.stories import Question, Story
+from query_reduction.dialog.knowledge import NO_RESULT, KnowledgeBase
+from query_reduction.dialog.responses import Response
+from query_reduction.dialog_session import Said, Session
 from query_reduction.model import DialogModel
-from query_reduction.tasks.responses import Response
+from query_reduction.text.stories import Question, Story
 
 CUISINES = ("british", "french", "indian", "italian", "spanish")
 CITIES = ("bombay", "london", "madrid", "paris", "rome")

@@ -6,8 +6,8 @@ from typing import Any
 
 from small_networks import story_model
 
-from query_reduction.data.stories import Question, Story
 from query_reduction.model import StoryModel
+from query_reduction.text.stories import Question, Story
 
 STORY = ("Mary got the milk.", "John went to the office.", "Mary went to the garden.", "John got the apple.")
 QUESTION = "Where is the milk?"

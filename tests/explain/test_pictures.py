@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from query_reduction_lab.rivals.neural_reasoner import NeuralReasonerConfig
 from rich.console import Console
 from small_model import QUESTION, STORY, make_model
 
@@ -17,7 +18,6 @@ from query_reduction.explain.columns import gate_columns, legend, red
 from query_reduction.explain.html import page
 from query_reduction.explain.terminal import gate_table
 from query_reduction.model import StoryModel
-from query_reduction.networks.neural_reasoner import NeuralReasonerConfig
 
 
 @pytest.fixture

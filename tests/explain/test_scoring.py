@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from small_networks import saved_story_model, story_model
 
-from query_reduction.data.stories import Question, Story
 from query_reduction.explain.scoring import expected_of_random, score_explanations, score_ranking
-from query_reduction.tasks.stories import StoryTask
+from query_reduction.reading.stories import StoryTask
+from query_reduction.text.stories import Question, Story
 
 
 def test_figures_by_hand() -> None:

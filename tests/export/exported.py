@@ -9,16 +9,16 @@ from typing import Any
 from small_networks import saved_story_model, variant, weights_of
 
 from query_reduction import worlds
-from query_reduction.data.stories import Question, Story
-from query_reduction.data.vocabulary import Vocabulary
-from query_reduction.data.word_pairs import WordPairs
 from query_reduction.model import StoryModel
-from query_reduction.networks.registry import build_network
-from query_reduction.symmetry import Symmetries, SymmetriesByTask
-from query_reduction.symmetry.contexts import find_contexts
-from query_reduction.symmetry.units import Units
-from query_reduction.tasks.stories import StoryOptions, StoryTask
-from query_reduction.training.checkpoint import SavedModel
+from query_reduction.model_file import SavedModel
+from query_reduction.names import Symmetries, SymmetriesByTask
+from query_reduction.names.contexts import find_contexts
+from query_reduction.names.units import Units
+from query_reduction.reading.stories import StoryOptions, StoryTask
+from query_reduction.rivals.registry import build_network
+from query_reduction.text.stories import Question, Story
+from query_reduction.text.vocabulary import Vocabulary
+from query_reduction.text.word_pairs import WordPairs
 
 TOLD = worlds.generate(1, 300)
 

@@ -15,7 +15,7 @@ from query_reduction.cli import main
 from query_reduction.errors import InputError
 from query_reduction.export.page import page_of
 from query_reduction.export.targets import export_model
-from query_reduction.ready import ready_models
+from query_reduction.models import ready_models
 
 STORY = ["Mary got the milk.", "Mary went to the garden."]
 

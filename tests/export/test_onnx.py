@@ -12,15 +12,15 @@ import numpy as np
 import pytest
 import torch
 from exported import VARIANTS, model_of_variant
+from models.own_stories import OWN_STORIES
 from numpy.typing import NDArray
-from ready.own_stories import OWN_STORIES
 
 import query_reduction as qr
 from query_reduction.cli import main
-from query_reduction.data.batch import Batch
 from query_reduction.export.onnx_graph import onnx_of
-from query_reduction.inference.softmax import softmax
+from query_reduction.heads.softmax import softmax
 from query_reduction.model import StoryModel
+from query_reduction.text.batch import Batch
 
 pytest.importorskip("onnx", reason="needs the extra export")
 runtime = pytest.importorskip("onnxruntime", reason="needs onnxruntime")

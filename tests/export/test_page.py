@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from exported import VARIANTS, model_of_prose, model_of_tables, model_of_variant, model_that_knows_names
-from ready.own_stories import OWN_STORIES
+from models.own_stories import OWN_STORIES
 
 import query_reduction as qr
 from query_reduction import worlds

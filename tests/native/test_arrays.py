@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from query_reduction.native import arrays, reader
 from query_reduction.native import library as native
 from query_reduction.native.shape import Shape
-from query_reduction.scan import scan
+from query_reduction.recurrence.scan import scan
 
 pytestmark = pytest.mark.skipif(not native.available(), reason="the native library is not built")
 

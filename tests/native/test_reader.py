@@ -13,13 +13,14 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from places import ROOT
 from small_networks import qrn, vocabulary_of
 from torch import Tensor
 
 from query_reduction.native import library as native
 from query_reduction.native import reader as fused_reader
 from query_reduction.native import threads
-from query_reduction.networks.qrn import LayerGates, QRNConfig
+from query_reduction.qrn.network import LayerGates, QRNConfig
 
 pytestmark = pytest.mark.skipif(not native.available(), reason="the native library is not built")
 
@@ -312,7 +313,7 @@ def test_a_forked_child_computes_too() -> None:
     script = """
 import os, sys, torch
 from query_reduction.native.threads import use_threads
-from query_reduction.scan import scan
+from query_reduction.recurrence.scan import scan
 use_threads(2)
 z, v = torch.rand(64, 500, 1), torch.randn(64, 500, 8)
 want = scan(z, v, backend="fused")
@@ -327,7 +328,7 @@ sys.exit(os.waitstatus_to_exitcode(status))
 
 def test_a_build_without_a_compiler_succeeds(tmp_path: Path) -> None:
     cmake = shutil.which("cmake") or pytest.skip("cmake is not installed")
-    sources = Path(__file__).parents[2] / "kernels"
+    sources = ROOT / "kernels"
     # Under sanitizers their libraries are preloaded, with which cmake does not run.
     plain = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"} | {"CXX": "/nonexistent"}
     done = subprocess.run([cmake, "-S", sources, "-B", tmp_path], env=plain, capture_output=True, text=True)
@@ -339,10 +340,10 @@ def test_without_the_native_library() -> None:
     script = """
 import torch
 from query_reduction.native import library as native, threads
-from query_reduction.data.vocabulary import Vocabulary
-from query_reduction.inference.heads import HeadConfig
-from query_reduction.networks.registry import build_network, resolve
-from query_reduction.scan import scan
+from query_reduction.text.vocabulary import Vocabulary
+from query_reduction.heads.arrays import HeadConfig
+from query_reduction.rivals.registry import build_network, resolve
+from query_reduction.recurrence.scan import scan
 assert not native.available()
 network = build_network(resolve("2r4"), Vocabulary(tuple("abcd"), tuple("xyz"), 2), HeadConfig())
 network.use_native(True)

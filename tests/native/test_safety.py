@@ -206,7 +206,7 @@ def test_control_c_ends_a_long_call(long: str) -> None:
 import signal, sys, threading, torch
 from query_reduction.native import reader
 from query_reduction.native.shape import Shape
-from query_reduction.scan import scan
+from query_reduction.recurrence.scan import scan
 signal.signal(signal.SIGINT, signal.default_int_handler)
 shape = Shape(1024, 32, True, True, True, 0.0)
 weights = {{name: torch.zeros(1, *size) for name, size in shape.parameters().items()}}
@@ -238,7 +238,7 @@ def test_forks_while_threads_compute() -> None:
     script = """
 import os, signal, sys, threading, torch
 from query_reduction.native.threads import use_threads
-from query_reduction.scan import scan
+from query_reduction.recurrence.scan import scan
 use_threads(3)
 z, v = torch.rand(64, 300, 1), torch.randn(64, 300, 8)
 want, go_on = scan(z, v, backend="fused"), True
@@ -269,7 +269,7 @@ def test_without_threads_to_start_one_computes_alone() -> None:
     script = """
 import resource, sys, torch
 from query_reduction.native.threads import use_threads
-from query_reduction.scan import scan
+from query_reduction.recurrence.scan import scan
 z, v = torch.rand(64, 500, 1), torch.randn(64, 500, 8)
 use_threads(1)
 want = scan(z, v, backend="fused")

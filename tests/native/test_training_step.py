@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 from small_networks import qrn, vocabulary_of
 from torch import Tensor
 
-from query_reduction.inference.variants import QRNConfig
 from query_reduction.native import library as native
 from query_reduction.native import step as native_step
 from query_reduction.native import threads
-from query_reduction.networks.protocol import StackedNetwork
-from query_reduction.networks.qrn import QueryReductionNetwork
-from query_reduction.networks.tensors import TensorBatch
+from query_reduction.qrn.network import QueryReductionNetwork
+from query_reduction.qrn.variants import QRNConfig
+from query_reduction.stacked.network import StackedNetwork
+from query_reduction.stacked.tensors import TensorBatch
 
 pytestmark = pytest.mark.skipif(not native.available(), reason="the native library is not built")
 

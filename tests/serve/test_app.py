@@ -13,11 +13,11 @@ import pytest
 from small_networks import saved_story_model
 
 from query_reduction.model import DialogModel, StoryModel, model_of
+from query_reduction.reading.stories import Answer
 from query_reduction.serve.app import create_app
 from query_reduction.serve.batching import Batcher, BusyError
 from query_reduction.serve.limits import Limits
-from query_reduction.tasks.sources import load_parts
-from query_reduction.tasks.stories import Answer
+from query_reduction.sources.named import load_parts
 from query_reduction.training.run import Run
 from query_reduction.training.setup import setup
 from query_reduction.worlds import generate

@@ -17,8 +17,8 @@ from small_networks import saved_story_model
 
 from query_reduction.cli import main
 from query_reduction.errors import InputError
+from query_reduction.model_file import save_model
 from query_reduction.serve.catalog import load_models
-from query_reduction.training.checkpoint import save_model
 from query_reduction.worlds import generate
 
 

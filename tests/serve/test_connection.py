@@ -13,8 +13,8 @@ import pytest
 from running_server import connect, running_server
 from small_networks import saved_story_model
 
+from query_reduction.model_file import save_model
 from query_reduction.serve.connection import _Joining
-from query_reduction.training.checkpoint import save_model
 from query_reduction.worlds import generate
 
 HEALTH = b"GET /api/health HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n"

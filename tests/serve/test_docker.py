@@ -5,14 +5,13 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from pathlib import Path
 
 import httpx
+from places import ROOT
 
 import query_reduction as qr
 from query_reduction.serve.app import create_app
 
-ROOT = Path(__file__).parents[2]
 DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8")
 
 

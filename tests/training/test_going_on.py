@@ -11,17 +11,17 @@ import numpy as np
 import pytest
 import torch
 from small_networks import saved_story_model
+from story_writers import write_file
 
 import query_reduction as qr
 from query_reduction import worlds
 from query_reduction.cli import main
-from query_reduction.data.vocabulary import Vocabulary
-from query_reduction.data.writers import write_file
 from query_reduction.errors import InputError
-from query_reduction.networks.protocol import Seeds, StackedNetwork, take_weights
-from query_reduction.networks.registry import build_network, kinds
-from query_reduction.networks.tensors import TensorBatch
-from query_reduction.training.checkpoint import SavedModel
+from query_reduction.model_file import SavedModel
+from query_reduction.rivals.registry import build_network, kinds
+from query_reduction.stacked.network import Seeds, StackedNetwork, take_weights
+from query_reduction.stacked.tensors import TensorBatch
+from query_reduction.text.vocabulary import Vocabulary
 from query_reduction.worlds.dialogs import generate_dialogs
 
 TOLD = worlds.generate(1, 60)

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 import torch
 
-from query_reduction.data.stories import Question, Story
-from query_reduction.tasks.stories import StoryOptions, StoryParts
+from query_reduction.reading.stories import StoryOptions, StoryParts
+from query_reduction.text.stories import Question, Story
 from query_reduction.training.optimisers import build_optimiser
 from query_reduction.training.recipes import Recipe
 from query_reduction.training.restarts import RestartTrainer

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from query_reduction.errors import InputError
-from query_reduction.networks.qrn import QRNConfig, parse_variant, variant_name
-from query_reduction.networks.registry import name_of, resolve
+from query_reduction.qrn.network import QRNConfig, parse_variant, variant_name
+from query_reduction.rivals.registry import name_of, resolve
 from query_reduction.training.recipes import FAMILIES, Recipe, family
 
 

@@ -13,18 +13,18 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from query_reduction.data.splits import shared_examples, split_by_story
-from query_reduction.data.stories import Question, Story
 from query_reduction.errors import InputError
-from query_reduction.networks.qrn import QueryReductionNetwork
-from query_reduction.networks.registry import resolve
-from query_reduction.tasks.protocol import Parts
-from query_reduction.tasks.sources import load_parts
-from query_reduction.tasks.stories import StoryOptions, StoryParts
-from query_reduction.training.place import STATE_FILE, Place
+from query_reduction.qrn.network import QueryReductionNetwork
+from query_reduction.reading.protocol import Parts
+from query_reduction.reading.stories import StoryOptions, StoryParts
+from query_reduction.rivals.registry import resolve
+from query_reduction.sources.named import load_parts
+from query_reduction.text.splits import shared_examples, split_by_story
+from query_reduction.text.stories import Question, Story
 from query_reduction.training.recipes import Recipe
 from query_reduction.training.restarts import batch_order
 from query_reduction.training.run import Run
+from query_reduction.training.run_folder import STATE_FILE, Place
 from query_reduction.training.setup import Setup
 
 RECIPE = Recipe(restarts=3, max_epochs=12, evaluate_every=2, patience=4, keep="loss")

@@ -17,15 +17,15 @@ from safetensors import safe_open
 from query_reduction.cli import main
 from query_reduction.errors import InputError
 from query_reduction.files import locked
-from query_reduction.networks.registry import resolve
-from query_reduction.tasks.protocol import Parts
-from query_reduction.tasks.sources import load_parts
-from query_reduction.tasks.stories import StoryOptions
+from query_reduction.model_file import save_tensors
+from query_reduction.reading.protocol import Parts
+from query_reduction.reading.stories import StoryOptions
+from query_reduction.rivals.registry import resolve
+from query_reduction.sources.named import load_parts
 from query_reduction.training import state
-from query_reduction.training.checkpoint import save_tensors
-from query_reduction.training.place import STATE_FILE, Place
 from query_reduction.training.recipes import Recipe
 from query_reduction.training.run import Run
+from query_reduction.training.run_folder import STATE_FILE, Place
 from query_reduction.training.setup import Setup
 
 RECIPE = Recipe(restarts=2, max_epochs=4, evaluate_every=1, optimiser="adam", learning_rate=0.01)

@@ -6,12 +6,12 @@ import re
 
 import pytest
 
+from query_reduction.dialog.dialogs import DialogOptions
 from query_reduction.errors import InputError
-from query_reduction.networks.gru import GRUConfig
-from query_reduction.networks.lstm import LSTMConfig
-from query_reduction.networks.qrn import QRNConfig
-from query_reduction.tasks.dialogs import DialogOptions
-from query_reduction.tasks.stories import StoryOptions
+from query_reduction.qrn.network import QRNConfig
+from query_reduction.reading.stories import StoryOptions
+from query_reduction.rivals.gru import GRUConfig
+from query_reduction.rivals.lstm import LSTMConfig
 from query_reduction.training.recipes import FAMILIES
 from query_reduction.training.setup import options_of, own_setup, setup
 

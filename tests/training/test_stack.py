@@ -6,10 +6,10 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from query_reduction.data.vocabulary import Vocabulary
-from query_reduction.inference.heads import HeadConfig
-from query_reduction.networks.protocol import Seeds
-from query_reduction.networks.registry import build_network, kinds
+from query_reduction.heads.arrays import HeadConfig
+from query_reduction.rivals.registry import build_network, kinds
+from query_reduction.stacked.network import Seeds
+from query_reduction.text.vocabulary import Vocabulary
 from query_reduction.training.recipes import Recipe
 from query_reduction.training.stack import ParameterStack
 

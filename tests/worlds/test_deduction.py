@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from world_checks import assert_like_published, assert_proved, tell, tell_many
 
-from query_reduction.data.readers import read_file
-from query_reduction.data.stories import Story
 from query_reduction.errors import InputError
+from query_reduction.text.formats.readers import read_file
+from query_reduction.text.stories import Story
 from query_reduction.worlds import WorldOptions
 from query_reduction.worlds.solver import solve
 

@@ -14,10 +14,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from query_reduction.data.babi import find_task_files, format_stories
-from query_reduction.data.readers import read_file
-from query_reduction.data.stories import Story
 from query_reduction.errors import InputError
+from query_reduction.text.formats.babi import find_task_files, format_stories
+from query_reduction.text.formats.readers import read_file
+from query_reduction.text.stories import Story
 from query_reduction.worlds import (
     SPLITS,
     TASKS,
@@ -132,7 +132,8 @@ def test_the_same_bytes_for_ever() -> None:
 def test_the_same_bytes_in_every_process() -> None:
     """No hash randomisation, no leftover state."""
     program = (
-        "from hashlib import sha256; from query_reduction.worlds import *; from query_reduction.data.babi import *;"
+        "from hashlib import sha256; from query_reduction.worlds import *;"
+        "from query_reduction.text.formats.babi import *;"
         "print(sha256(''.join(line for task in TASKS for line in format_stories(generate(task, 30, seed=7))).encode())"
         ".hexdigest())"
     )

@@ -1,18 +1,17 @@
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from places import REAL_DATA
 
-from query_reduction.data.dialog import find_dialog_files, format_dialogs, read_dialogs, speakers
-from query_reduction.data.slots import cut
-from query_reduction.data.stories import Story
 from query_reduction.errors import InputError
+from query_reduction.heads.slots import cut
+from query_reduction.text.formats.dialog import find_dialog_files, format_dialogs, read_dialogs, speakers
+from query_reduction.text.stories import Story
 from query_reduction.worlds.dialogs import DIALOG_TASKS, generate_dialogs, knowledge_rows
 
-REAL = Path(__file__).parents[3] / "shared" / "data" / "dialog"
+REAL = REAL_DATA / "dialog"
 
 
 def rating(name: str) -> int:

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from world_checks import tell, tell_many
 
-from query_reduction.data.stories import Question, Story
 from query_reduction.errors import InputError
+from query_reduction.text.stories import Question, Story
 from query_reduction.worlds import WorldOptions
 from query_reduction.worlds.solver import solve
 from query_reduction.worlds.solver.reading import read_events

@@ -7,11 +7,11 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from query_reduction_lab.studies.worlds_comparison import compare, template_of, total_variation
 
-from query_reduction.data.readers import read_file
-from query_reduction.data.stories import Story
+from query_reduction.text.formats.readers import read_file
+from query_reduction.text.stories import Story
 from query_reduction.worlds import TASKS, generate, load_words
-from query_reduction.worlds.comparison import compare, template_of, total_variation
 from query_reduction.worlds.solver import solve
 
 

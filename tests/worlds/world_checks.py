@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterable
 from pathlib import Path
 
-from query_reduction.data.readers import read_file
-from query_reduction.data.stories import Question, Story
+from query_reduction.text.formats.readers import read_file
+from query_reduction.text.stories import Question, Story
 from query_reduction.worlds import TASKS, WorldOptions, load_words
 from query_reduction.worlds.chance import seeded
 from query_reduction.worlds.solver import solve

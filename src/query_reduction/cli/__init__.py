@@ -10,6 +10,7 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 from query_reduction._version import __version__
@@ -18,6 +19,8 @@ from query_reduction.cli.plain_text import allow_plain_text
 from query_reduction.errors import InputError, needs
 
 __all__ = ["VERBS", "main", "options_of", "parse", "verb_of"]
+
+_LAB = "query_reduction_lab.cli"
 
 VERBS: dict[str, tuple[str, str]] = {
     "train": ("train:Train", "train a network on stories, with restarts"),
@@ -28,9 +31,9 @@ VERBS: dict[str, tuple[str, str]] = {
     "export": ("export:Export", "write a model as a page of its own, as ONNX, or for the Hugging Face Hub"),
     "serve": ("serve:Serve", "a web page and JSON API for trained models"),
     "models": ("models:Models", "list the models that come with the package"),
-    "reproduce": ("reproduce:Reproduce", "the paper's tables, published and measured side by side"),
+    "reproduce": (f"{_LAB}.reproduce:Reproduce", "the paper's tables, published and measured side by side"),
     "chat": ("chat:Chat", "talk to a model trained on dialogs"),
-    "bench": ("bench:Bench", "speed and memory, compared with other implementations of the same computation"),
+    "bench": (f"{_LAB}.bench:Bench", "speed and memory, compared with other implementations of the same computation"),
     "demo": ("demo:Demo", "generate stories, train, answer and show the gates, in under a minute"),
     "data list": ("data:ListData", "list the available data and where it is stored"),
     "data fetch": ("data:FetchData", "download a published dataset"),
@@ -108,8 +111,17 @@ def verb_of(given: Sequence[str]) -> str | None:
 def options_of(verb: str) -> Any:
     """The dataclass of a verb's options."""
     module_name, class_name = VERBS[verb][0].split(":")
+    if "." not in module_name:
+        module_name = f"query_reduction.cli.{module_name}"
+    elif not _has_laboratory():
+        raise InputError("it belongs to the laboratory, which is not installed: in a clone, pip install ./lab")
     with needs("train", "this"):
-        return getattr(import_module(f"query_reduction.cli.{module_name}"), class_name)
+        return getattr(import_module(module_name), class_name)
+
+
+def _has_laboratory() -> bool:
+    """Looked for by its name: reading the entry points of all packages would take half as long as an answer."""
+    return find_spec("query_reduction_lab") is not None
 
 
 def parse(verb: str, arguments: Sequence[str]) -> Any:
@@ -122,8 +134,9 @@ def parse(verb: str, arguments: Sequence[str]) -> Any:
 
 
 def _overview() -> str:
-    width = max(map(len, VERBS))
-    verbs = "\n".join(f"  {name:<{width}}  {what}" for name, (_, what) in VERBS.items())
+    shown = {name: what for name, (where, what) in VERBS.items() if "." not in where or _has_laboratory()}
+    width = max(map(len, shown))
+    verbs = "\n".join(f"  {name:<{width}}  {what}" for name, what in shown.items())
     return (
         "qrn: read stories, answer questions that need several facts, show how\n\n"
         f"usage: qrn VERB [options]\n\n{verbs}\n\n"

@@ -14,7 +14,7 @@ from query_reduction.errors import InputError
 from query_reduction.explain.terminal import gate_table
 from query_reduction.explain.trace import Trace
 from query_reduction.model import DialogModel, StoryModel, load
-from query_reduction.tasks.stories import Answer
+from query_reduction.reading.stories import Answer
 
 __all__ = ["Ask"]
 

@@ -9,8 +9,8 @@ from typing import Annotated
 
 from query_reduction.cli.options import POSITIONAL
 from query_reduction.cli.output import console, notes, print_json
-from query_reduction.conversation import Said, Session
-from query_reduction.data.knowledge import KnowledgeBase
+from query_reduction.dialog.knowledge import KnowledgeBase
+from query_reduction.dialog_session import Said, Session
 from query_reduction.errors import InputError
 from query_reduction.explain.terminal import gate_table
 from query_reduction.files import write_atomically

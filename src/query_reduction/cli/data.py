@@ -10,16 +10,16 @@ from typing import Annotated, Any
 from query_reduction import worlds
 from query_reduction.cli.options import POSITIONAL
 from query_reduction.cli.output import console, notes, print_json
-from query_reduction.data.fetch import DATASETS, cache_folder, fetch
-from query_reduction.data.haystack import read_haystack
-from query_reduction.data.lines import Problem
-from query_reduction.data.part_files import data_files
-from query_reduction.data.readers import SUFFIXES, read_file, scan_file
-from query_reduction.data.stories import Story
 from query_reduction.errors import InputError
+from query_reduction.names.discovery.discover import discover
 from query_reduction.settings import Between
-from query_reduction.symmetry.discover import discover
-from query_reduction.tasks.numbers import parse_tasks
+from query_reduction.sources.fetch import DATASETS, cache_folder, fetch
+from query_reduction.sources.numbers import parse_tasks
+from query_reduction.sources.part_files import data_files
+from query_reduction.text.formats.lines import Problem
+from query_reduction.text.formats.readers import SUFFIXES, read_file, scan_file
+from query_reduction.text.haystack import read_haystack
+from query_reduction.text.stories import Story
 
 __all__ = ["CheckData", "DataSymmetries", "FetchData", "GenerateData", "ListData"]
 

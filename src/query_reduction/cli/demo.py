@@ -12,9 +12,9 @@ from query_reduction.explain.terminal import gate_table
 from query_reduction.model import StoryModel, model_of
 from query_reduction.native.threads import available_cores, use_threads
 from query_reduction.settings import Between
-from query_reduction.tasks.sources import load_parts
-from query_reduction.training.place import Place
+from query_reduction.sources.named import load_parts
 from query_reduction.training.run import Run
+from query_reduction.training.run_folder import Place
 from query_reduction.training.setup import setup
 
 __all__ = ["Demo"]

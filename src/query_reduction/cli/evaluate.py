@@ -12,16 +12,16 @@ from rich.text import Text
 from query_reduction.cli.options import POSITIONAL
 from query_reduction.cli.output import console, print_json
 from query_reduction.cli.scores import score_table
-from query_reduction.data.dialog import is_dialog_file, read_dialogs
-from query_reduction.data.readers import read_file
-from query_reduction.data.stories import Story
 from query_reduction.errors import InputError
 from query_reduction.explain.scoring import FIGURES, RANKINGS, score_explanations
 from query_reduction.model import Model, StoryModel, load
+from query_reduction.reading.answers import error_by_kind
+from query_reduction.reading.protocol import Given
 from query_reduction.settings import Between
-from query_reduction.tasks.answers import error_by_kind
-from query_reduction.tasks.protocol import Given
-from query_reduction.tasks.sources import load_parts, refuse_task
+from query_reduction.sources.named import load_parts, refuse_task
+from query_reduction.text.formats.dialog import is_dialog_file, read_dialogs
+from query_reduction.text.formats.readers import read_file
+from query_reduction.text.stories import Story
 
 __all__ = ["Evaluate"]
 

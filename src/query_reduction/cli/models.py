@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from query_reduction.cli.output import console, print_json
-from query_reduction.ready import ReadyModel, ready_models
+from query_reduction.models import ReadyModel, ready_models
 
 __all__ = ["Models"]
 

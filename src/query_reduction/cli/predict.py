@@ -15,7 +15,7 @@ from query_reduction.cli.options import POSITIONAL
 from query_reduction.cli.output import console, notes, print_json
 from query_reduction.model import load
 from query_reduction.native.threads import MOST_THREADS, available_cores, use_threads
-from query_reduction.predicting import predict_file
+from query_reduction.predict_file import predict_file
 from query_reduction.settings import Between
 
 __all__ = ["Predict"]

@@ -58,7 +58,7 @@ def lines_from(story: str | None) -> Iterator[Iterator[str]]:
     # Long texts alone need these.
     from rich.progress import Progress
 
-    from query_reduction.data.lines import Problem, lines_of, text_lines
+    from query_reduction.text.formats.lines import Problem, lines_of, text_lines
 
     problems: list[Problem] = []
     lines = lines_of(sys.stdin, _STANDARD_INPUT, problems) if piped else text_lines(path, problems)
@@ -89,7 +89,7 @@ def prompt(text: str) -> str:
 
 def _of_file(path: Path) -> list[str]:
     if path.suffix == ".jsonl":
-        from query_reduction.data.readers import read_file
+        from query_reduction.text.formats.readers import read_file
 
         return list(read_file(path)[0].sentences)
     try:

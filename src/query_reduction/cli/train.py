@@ -12,21 +12,21 @@ from query_reduction.cli.interrupt import train_with_progress
 from query_reduction.cli.output import console, notes, print_json
 from query_reduction.cli.scores import score_table
 from query_reduction.cli.settings import given, optional
-from query_reduction.data.haystack import read_haystack
+from query_reduction.dialog.dialogs import DialogOptions
 from query_reduction.errors import InputError
-from query_reduction.learning import setup_for
+from query_reduction.model_file import MODEL_FILE, save_model
 from query_reduction.native.threads import MOST_THREADS, available_cores, use_threads
-from query_reduction.networks.registry import kinds
+from query_reduction.reading.stories import StoryOptions
+from query_reduction.rivals.registry import kinds
 from query_reduction.settings import Between
-from query_reduction.tasks.dialogs import DialogOptions
-from query_reduction.tasks.sources import load_parts
-from query_reduction.tasks.stories import StoryOptions
-from query_reduction.training.checkpoint import MODEL_FILE, save_model
+from query_reduction.sources.named import load_parts
+from query_reduction.text.haystack import read_haystack
+from query_reduction.training.api import setup_for
 from query_reduction.training.data_parallel import Share, process_group
-from query_reduction.training.place import Place, is_finished, is_unfinished
 from query_reduction.training.recipes import FAMILIES, Recipe
 from query_reduction.training.results import RunResult
 from query_reduction.training.run import Run
+from query_reduction.training.run_folder import Place, is_finished, is_unfinished
 
 __all__ = ["Train"]
 

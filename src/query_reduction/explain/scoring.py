@@ -21,11 +21,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from query_reduction.data.stories import Story
-from query_reduction.data.words import split_words
 from query_reduction.errors import InputError
-from query_reduction.inference.network import Network
-from query_reduction.tasks.stories import StoryTask
+from query_reduction.network import Network
+from query_reduction.reading.stories import StoryTask
+from query_reduction.text.stories import Story
+from query_reduction.text.words import split_words
 
 __all__ = ["FIGURES", "RANKINGS", "by_overlap", "expected_of_random", "score_explanations", "score_ranking"]
 

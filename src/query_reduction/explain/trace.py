@@ -11,15 +11,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from query_reduction.data.encoding import EncodedQuestions, encode_stories
-from query_reduction.data.stories import Question, Story
 from query_reduction.errors import InputError
 from query_reduction.files import write_atomically
-from query_reduction.inference.network import Network, TracedLayer
-from query_reduction.inference.softmax import best, softmax
-from query_reduction.tasks.protocol import Task
-from query_reduction.tasks.reading import Reading, Understood
-from query_reduction.tasks.stories import Answer, StoryTask
+from query_reduction.heads.softmax import best, softmax
+from query_reduction.network import Network, TracedLayer
+from query_reduction.reading.protocol import Task
+from query_reduction.reading.reading import Reading, Understood
+from query_reduction.reading.stories import Answer, StoryTask
+from query_reduction.text.encoding import EncodedQuestions, encode_stories
+from query_reduction.text.stories import Question, Story
 
 __all__ = ["LEAST_TRUST", "LayerReading", "Ranked", "Trace", "trace_answer", "trace_story"]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from query_reduction.data.vocabulary import NO_WORD
 from query_reduction.errors import InputError
-from query_reduction.inference.variants import QRNConfig
 from query_reduction.model import DialogModel, StoryModel
+from query_reduction.qrn.variants import QRNConfig
+from query_reduction.text.vocabulary import NO_WORD
 
 __all__ = ["Weights", "network_of", "weights_of"]
 

@@ -14,7 +14,7 @@ from query_reduction._version import __version__
 from query_reduction.errors import InputError
 from query_reduction.files import write_atomically
 from query_reduction.model import DialogModel, StoryModel
-from query_reduction.networks.registry import config_to_json, kind_of
+from query_reduction.rivals.registry import config_to_json, kind_of
 
 __all__ = ["write_hub_folder"]
 

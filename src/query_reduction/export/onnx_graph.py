@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from query_reduction._version import __version__
 from query_reduction.errors import InputError
 from query_reduction.export.exportable import Weights, network_of, weights_of
-from query_reduction.inference.variants import QRNConfig
 from query_reduction.model import DialogModel, StoryModel
+from query_reduction.qrn.variants import QRNConfig
 
 __all__ = ["onnx_of"]
 

@@ -20,7 +20,7 @@ from query_reduction._version import __version__
 from query_reduction.explain.html import style
 from query_reduction.export.exportable import network_of, weights_of
 from query_reduction.model import DialogModel, StoryModel
-from query_reduction.symmetry import Symmetries
+from query_reduction.names import Symmetries
 
 __all__ = ["page_of"]
 

@@ -11,7 +11,7 @@ from query_reduction.export.onnx_graph import onnx_of
 from query_reduction.export.page import page_of
 from query_reduction.files import write_atomically
 from query_reduction.model import DialogModel, StoryModel
-from query_reduction.ready import story_tasks
+from query_reduction.models import story_tasks
 from query_reduction.training.example import example_in
 from query_reduction.worlds import generate
 

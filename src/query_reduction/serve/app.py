@@ -20,7 +20,9 @@ from query_reduction import worlds
 from query_reduction._version import __version__
 from query_reduction.errors import InputError
 from query_reduction.model import DialogModel, StoryModel
-from query_reduction.ready import story_tasks
+from query_reduction.models import story_tasks
+from query_reduction.reading.reading import as_sentences, check_asked
+from query_reduction.reading.stories import Answer
 from query_reduction.serve import messages
 from query_reduction.serve.batching import Batcher, BusyError
 from query_reduction.serve.catalog import describe
@@ -28,8 +30,6 @@ from query_reduction.serve.conversation import Partner
 from query_reduction.serve.direct import DirectPaths
 from query_reduction.serve.guard import Guard, error_body
 from query_reduction.serve.limits import Limits
-from query_reduction.tasks.reading import as_sentences, check_asked
-from query_reduction.tasks.stories import Answer
 
 __all__ = ["create_app"]
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from query_reduction.errors import InputError
 from query_reduction.model import DialogModel, StoryModel, load
-from query_reduction.ready import find_model, ready_models, story_tasks
-from query_reduction.training.checkpoint import MODEL_FILE
+from query_reduction.model_file import MODEL_FILE
+from query_reduction.models import find_model, ready_models, story_tasks
 from query_reduction.training.example import example_in
 from query_reduction.worlds import TASKS
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from query_reduction.conversation import Session
-from query_reduction.data.knowledge import KnowledgeBase
-from query_reduction.data.stories import Question
+from query_reduction.dialog.knowledge import KnowledgeBase
+from query_reduction.dialog_session import Session
 from query_reduction.errors import InputError
 from query_reduction.model import DialogModel
 from query_reduction.serve.messages import ChatRequest
+from query_reduction.text.stories import Question
 
 __all__ = ["Partner"]
 

@@ -9,9 +9,9 @@ import torch
 from numpy.typing import NDArray
 from torch.nn import functional
 
-from query_reduction.data.encoding import EncodedQuestions
-from query_reduction.networks.protocol import StackedNetwork
-from query_reduction.networks.tensors import TensorBatch
+from query_reduction.stacked.network import StackedNetwork
+from query_reduction.stacked.tensors import TensorBatch
+from query_reduction.text.encoding import EncodedQuestions
 
 __all__ = ["Evaluation", "evaluate"]
 

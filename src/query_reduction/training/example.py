@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from query_reduction.data.stories import Question, Story
+from query_reduction.text.stories import Question, Story
 
 __all__ = ["example_in", "example_of"]
 

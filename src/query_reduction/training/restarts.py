@@ -18,9 +18,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from query_reduction.data.encoding import EncodedQuestions
-from query_reduction.networks.protocol import StackedNetwork
-from query_reduction.networks.tensors import TensorBatch
+from query_reduction.stacked.network import StackedNetwork
+from query_reduction.stacked.tensors import TensorBatch
+from query_reduction.text.encoding import EncodedQuestions
 from query_reduction.training.data_parallel import Share
 from query_reduction.training.evaluation import evaluate
 from query_reduction.training.recipes import Recipe

@@ -15,27 +15,27 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from query_reduction.data.encoding import EncodedQuestions
-from query_reduction.data.splits import split_by_story
-from query_reduction.data.stories import Story
 from query_reduction.errors import InputError
 from query_reduction.files import remove, write_atomically
-from query_reduction.networks.protocol import Seeds, take_weights
-from query_reduction.networks.qrn import QRNConfig
-from query_reduction.networks.registry import build_network, config_to_json
-from query_reduction.provenance import provenance
-from query_reduction.tasks.protocol import Parts, Scores, Task, test
-from query_reduction.tasks.sources import question_count
-from query_reduction.tasks.stories import StoryParts
-from query_reduction.training.checkpoint import MODEL_FILE, SavedModel, fingerprint, save_model
+from query_reduction.model_file import MODEL_FILE, SavedModel, fingerprint, save_model
+from query_reduction.origin import provenance
+from query_reduction.qrn.network import QRNConfig
+from query_reduction.reading.protocol import Parts, Scores, Task, test
+from query_reduction.reading.stories import StoryParts
+from query_reduction.rivals.registry import build_network, config_to_json
+from query_reduction.sources.named import question_count
+from query_reduction.stacked.network import Seeds, take_weights
+from query_reduction.text.encoding import EncodedQuestions
+from query_reduction.text.splits import split_by_story
+from query_reduction.text.stories import Story
 from query_reduction.training.curves import CurveWriter
 from query_reduction.training.example import example_of
-from query_reduction.training.focus import Focus
-from query_reduction.training.hiding import Hiding
-from query_reduction.training.place import RESULT_FILE, STATE_FILE, Place
 from query_reduction.training.recipes import Recipe
 from query_reduction.training.restarts import RestartTrainer
 from query_reduction.training.results import RestartResult, RunResult, choose
+from query_reduction.training.run_folder import RESULT_FILE, STATE_FILE, Place
+from query_reduction.training.samplers.error_sampling import Focus
+from query_reduction.training.samplers.hiding import Hiding
 from query_reduction.training.setup import Setup
 from query_reduction.training.state import Restart
 

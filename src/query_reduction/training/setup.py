@@ -10,11 +10,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
+from query_reduction.dialog.dialogs import DialogOptions
 from query_reduction.errors import InputError
-from query_reduction.networks.registry import kind_of, kinds, name_of, resolve
+from query_reduction.reading.stories import StoryOptions
+from query_reduction.rivals.registry import kind_of, kinds, name_of, resolve
 from query_reduction.settings import changed
-from query_reduction.tasks.dialogs import DialogOptions
-from query_reduction.tasks.stories import StoryOptions
 from query_reduction.training.recipes import Recipe, family
 
 __all__ = ["Setup", "continued", "options_of", "own_setup", "setup"]

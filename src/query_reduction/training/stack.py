@@ -13,7 +13,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from query_reduction.networks.protocol import StackedNetwork
+from query_reduction.stacked.network import StackedNetwork
 from query_reduction.training.data_parallel import Share
 from query_reduction.training.optimisers import build_optimiser, native_update
 from query_reduction.training.recipes import Recipe

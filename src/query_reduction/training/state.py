@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from query_reduction.errors import InputError
-from query_reduction.training.checkpoint import load_tensors, save_tensors
+from query_reduction.model_file import load_tensors, save_tensors
 
 __all__ = ["Restart", "State", "load_state", "save_state"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 
-from query_reduction.data.stories import Question, Story
+from query_reduction.text.stories import Question, Story
 from query_reduction.worlds.options import WorldOptions
 from query_reduction.worlds.simulation import GIVE, MOVE, House, HouseVoice, house_voice
 from query_reduction.worlds.teller import QUESTIONS, Teller, first_recent, next_question

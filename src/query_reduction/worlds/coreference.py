@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from functools import lru_cache
 
-from query_reduction.data.stories import Question, Story
+from query_reduction.text.stories import Question, Story
 from query_reduction.worlds.chance import pick_other
 from query_reduction.worlds.options import WorldOptions
 from query_reduction.worlds.teller import QUESTIONS, Teller, first_recent, next_question

@@ -6,7 +6,7 @@ import random
 from dataclasses import dataclass
 from functools import lru_cache
 
-from query_reduction.data.stories import Question, Story
+from query_reduction.text.stories import Question, Story
 from query_reduction.worlds.chance import pick_other, sample
 from query_reduction.worlds.lengths import story_length
 from query_reduction.worlds.options import WorldOptions

@@ -17,9 +17,9 @@ from functools import cache
 from typing import Literal
 from zlib import crc32
 
-from query_reduction.data.dialog import SILENCE
-from query_reduction.data.stories import Question, Story
 from query_reduction.errors import InputError
+from query_reduction.text.formats.dialog import SILENCE
+from query_reduction.text.stories import Question, Story
 from query_reduction.worlds.chance import pick, sample, seeded
 
 __all__ = ["DIALOG_TASKS", "DialogSplit", "generate_dialogs", "knowledge_rows"]

@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Literal
 from zlib import crc32
 
-from query_reduction.data.babi import format_stories
-from query_reduction.data.haystack import halves, hide, passage
-from query_reduction.data.stories import Question, Story
 from query_reduction.errors import InputError
 from query_reduction.files import write_atomically
+from query_reduction.text.formats.babi import format_stories
+from query_reduction.text.haystack import halves, hide, passage
+from query_reduction.text.stories import Question, Story
 from query_reduction.worlds.chance import sample, seeded
 from query_reduction.worlds.options import WorldOptions
 from query_reduction.worlds.tasks import TASKS, TaskInfo

@@ -6,7 +6,7 @@ import random
 from dataclasses import dataclass
 from functools import lru_cache
 
-from query_reduction.data.stories import Question, Story
+from query_reduction.text.stories import Question, Story
 from query_reduction.worlds.options import WorldOptions
 from query_reduction.worlds.teller import Teller
 from query_reduction.worlds.words import Lines, Motive, Words

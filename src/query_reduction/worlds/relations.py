@@ -11,7 +11,7 @@ from functools import cache, lru_cache
 from itertools import combinations
 from typing import TypeAlias
 
-from query_reduction.data.stories import Question, Story
+from query_reduction.text.stories import Question, Story
 from query_reduction.worlds.chance import pick, sample
 from query_reduction.worlds.lengths import story_length
 from query_reduction.worlds.options import WorldOptions

@@ -10,7 +10,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Sequence
 
-from query_reduction.data.stories import Question, Story
+from query_reduction.text.stories import Question, Story
 from query_reduction.worlds.solver import solve
 
 __all__ = ["shortened"]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TypeAlias
 
-from query_reduction.data.stories import Question, Story
+from query_reduction.text.stories import Question, Story
 from query_reduction.worlds.chance import sample
 from query_reduction.worlds.lengths import story_length
 from query_reduction.worlds.options import WorldOptions

@@ -11,7 +11,7 @@ import random
 from collections.abc import Callable
 from typing import TypeAlias
 
-from query_reduction.data.stories import Story
+from query_reduction.text.stories import Story
 from query_reduction.worlds.options import WorldOptions
 from query_reduction.worlds.words import Words
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from query_reduction.data.stories import Question, Story
+from query_reduction.text.stories import Question, Story
 from query_reduction.worlds.chance import pick_other
 from query_reduction.worlds.options import WorldOptions
 from query_reduction.worlds.simulation import MOVE, house_voice

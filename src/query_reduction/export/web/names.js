@@ -1,4 +1,4 @@
-// Names never heard, read as known names of their kind, as query_reduction.symmetry.unknown does it.
+// Names never heard, read as known names of their kind, as query_reduction.names.unknown does it.
 const OTHER = "@?";
 const GAP = "@_";
 const MOST_VARIED = 3;

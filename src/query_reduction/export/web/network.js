@@ -1,4 +1,4 @@
-// The Query-Reduction Network, equation by equation; query_reduction.networks.qrn is the same in PyTorch.
+// The Query-Reduction Network, equation by equation; query_reduction.qrn.network is the same in PyTorch.
 const sigmoid = (value) => 1 / (1 + Math.exp(-value));
 const range = (count) => Array.from({ length: count }, (_, number) => number);
 const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
@@ -112,7 +112,7 @@ function softmax(scores) {
   return powers.map((power) => power / sum);
 }
 
-// How much each sentence contributed: the exact weights of query_reduction.inference.contributions.
+// How much each sentence contributed: the exact weights of query_reduction.qrn.contributions.
 function contributions(layers, count, gates) {
   let above = range(count).map((t) => (t === count - 1 ? 1 : 0));
   const found = [];

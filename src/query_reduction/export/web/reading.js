@@ -1,4 +1,4 @@
-// What people write, as the network can read it, as query_reduction.tasks.reading does it.
+// What people write, as the network can read it, as query_reduction.reading.reading does it.
 const UNKNOWN_SHARE = 0.25;
 const SPREAD = 3;
 const MOST_UNKNOWN = 0.75;

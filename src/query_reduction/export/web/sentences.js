@@ -1,4 +1,4 @@
-// Prose as sentences, by the rules of query_reduction.data.sentences; what Python calls white space, letters and case.
+// Prose as sentences, by the rules of query_reduction.text.sentences; what Python calls white space, letters and case.
 const SPACE = "\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000";
 const WORD = "[\\p{L}\\p{N}_]";
 const OUTSIDE = new RegExp(`^[${SPACE}]+|[${SPACE}]+$`, "gu");

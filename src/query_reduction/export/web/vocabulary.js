@@ -1,4 +1,4 @@
-// Words and answers as numbers, as query_reduction.data.vocabulary does it.
+// Words and answers as numbers, as query_reduction.text.vocabulary does it.
 const UNKNOWN = 1;
 const FIRST = 2;
 const INNER = `(?:['\\-‐‑](?=${WORD})|(?<=\\p{Nd})[.,:](?=\\p{Nd}))`;
@@ -18,7 +18,7 @@ function splitWords(text, tokens) {
   return compose(text).replaceAll("’", "'").match(TEXT_WORDS) ?? [];
 }
 
-// Words that stand for whoever was named before, as query_reduction.data.pronouns finds them.
+// Words that stand for whoever was named before, as query_reduction.text.pronouns finds them.
 const PERSONAL = wordsIn("he him it she them they");
 const POSSESSIVE = wordsIn("her his its their");
 const RELATIVE = wordsIn("which who whom whose");

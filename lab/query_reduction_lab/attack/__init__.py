@@ -1,0 +1,1 @@
+"""Kills, broken disks, fuzzing, sanitizers, load under attack."""

@@ -1,0 +1,1 @@
+"""Studies: each writes one published file."""

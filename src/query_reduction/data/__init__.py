@@ -1,1 +1,0 @@
-"""Stories, questions and answers: read, checked, and turned into numbers."""

@@ -1,0 +1,1 @@
+"""Dialogs: the knowledge base, copying, what a user meant, responses."""

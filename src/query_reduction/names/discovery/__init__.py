@@ -1,0 +1,1 @@
+"""Which words may replace each other, found from the stories alone."""

@@ -1,0 +1,139 @@
+"""Discovery: from training stories alone to the renamings that keep their answers true."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
+
+from query_reduction.names.contexts import find_contexts
+from query_reduction.names.discovery.candidates import find_candidates
+from query_reduction.names.discovery.columns import find_columns
+from query_reduction.names.discovery.corpus import read_corpus
+from query_reduction.names.discovery.couplings import find_couplings
+from query_reduction.names.discovery.kinds import Trial, find_kinds
+from query_reduction.names.discovery.truth import join_by_truth
+from query_reduction.names.groups import blocks
+from query_reduction.names.renaming import Sentences
+from query_reduction.names.symmetries import Coupled, Symmetries, Table
+from query_reduction.names.units import Units, find_phrases, plain
+from query_reduction.text.stories import Story
+
+__all__ = ["discover"]
+
+_ENOUGH = 1000
+"""This many questions are enough; if there are more stories, only the first are used. With many more, units that are
+equally true but not quite equally frequent would be kept apart."""
+_LARGER = 2000
+"""This many, if there are, decide about exchanges that the first refute, and may refute others clearly."""
+
+
+def discover(stories: Sequence[Story], *, seed: int = 0, progress: Callable[[str], None] | None = None) -> Symmetries:
+    """Which units of these stories are interchangeable; the same seed finds the same."""
+    say = progress or (lambda _: None)
+    more_stories = _first(stories, _LARGER)
+    stories = _first(stories, _ENOUGH)
+    if not stories:
+        return Symmetries()
+    say("reading the stories")
+    units = Units(find_phrases(stories))
+    corpus = read_corpus(stories, units)
+    candidates = find_candidates(corpus)
+    columns = find_columns(corpus, candidates)
+    if columns:
+        units = Units(units.phrases, columns)
+        corpus = read_corpus(stories, units)
+        candidates = find_candidates(corpus)
+    say("counting co-occurrences")
+
+    def larger() -> Trial:
+        more = read_corpus(more_stories, units)
+        return Trial(more, find_candidates(more), seed)
+
+    trial = Trial(corpus, candidates, seed, larger if len(more_stories) > len(stories) else None)
+    say(f"trying {len(candidates.pairs)} exchanges")
+    kinds, refuted = find_kinds(trial)
+    say("looking for exchanges that are true together")
+    couplings = find_couplings(trial, kinds, refuted)
+    kinds = join_by_truth(trial, kinds, couplings)
+    names = corpus.names
+    coupled = [tuple([(names[one], names[other]) for one, other in coupling]) for coupling in couplings]
+    tables, left = _tables(coupled, {names[unit]: int(candidates.classes[unit]) for unit in candidates.in_class})
+    moved_together = {unit for coupling in couplings for pair in coupling for unit in pair}
+    found = Symmetries(
+        kinds=tuple(tuple(names[unit] for unit in kind) for kind in kinds),
+        tables=tuple(tables),
+        couplings=tuple(left),
+        units=units,
+        lending=tuple(tuple(names[unit] for unit in kind) for kind in _lending(trial, kinds, moved_together)),
+    )
+    sentences = Sentences(units, stories)
+    moved = sorted({plain(unit) for unit in found.all_units})
+    written = {unit: sentences.written(unit) for unit in moved if sentences.written(unit) != unit}
+    return replace(found, contexts=find_contexts(stories, units, found.fillers), written=written)
+
+
+def _first(stories: Sequence[Story], enough: int) -> list[Story]:
+    """As many stories as have this many questions."""
+    taken: list[Story] = []
+    questions = 0
+    for story in stories:
+        if questions >= enough:
+            break
+        if story.questions:
+            taken.append(story)
+            questions += len(story.questions)
+    return taken
+
+
+def _lending(trial: Trial, kinds: Sequence[Sequence[int]], coupled: Collection[int]) -> list[list[int]]:
+    """Each kind, with whatever else stands in the same places, if no other kind does.
+
+    Milk may not be as frequent as apples, and yet what a network has learned about milk serves for any other thing. But
+    lions and colours, or taking and dropping, stand in the same places and are not alike.
+    """
+    classes = trial.candidates.classes
+    kinds_in = Counter(int(classes[kind[0]]) for kind in kinds)
+    in_kinds = {unit for kind in kinds for unit in kind}.union(coupled)
+    others = [unit for unit in sorted(trial.candidates.in_class) if trial.frequent[unit] and unit not in in_kinds]
+    return [
+        [*kind, *(unit for unit in others if classes[unit] == classes[kind[0]] and kinds_in[int(classes[unit])] == 1)]
+        for kind in kinds
+    ]
+
+
+def _tables(couplings: Sequence[Coupled], family: dict[str, int]) -> tuple[list[Table], list[Coupled]]:
+    """Couplings that exchange rows of one table (mouse, mice; wolf, wolves) as that table, and the others."""
+    tables, left = [], []
+    for block in blocks(couplings):
+        table = _table(block, family)
+        if table is None:
+            left += block
+        else:
+            tables.append(table)
+    return tables, left
+
+
+def _table(block: Sequence[Coupled], family: dict[str, int]) -> Table | None:
+    """The rows these couplings exchange, or None if they do something else."""
+    if len(block) == 1:
+        return None  # one exchange does not show which unit of a pair belongs to which of the next
+    moved_by: dict[str, set[int]] = defaultdict(set)
+    for number, coupling in enumerate(block):
+        for unit in (unit for pair in coupling for unit in pair):
+            moved_by[unit].add(number)
+    rows: dict[frozenset[int], list[str]] = defaultdict(list)
+    for unit in sorted(moved_by, key=lambda unit: (family[unit], unit)):
+        rows[frozenset(moved_by[unit])].append(unit)
+    table = tuple(tuple(row) for row in rows.values())
+    families = {tuple(family[unit] for unit in row) for row in table}
+    if len(families) != 1 or len(set(next(iter(families)))) != len(table[0]):
+        return None
+    exchanged = [{frozenset(pair) for pair in coupling} for coupling in block]
+    if all(any(_exchange(one, other) == pairs for one in table for other in table) for pairs in exchanged):
+        return table
+    return None
+
+
+def _exchange(one: Sequence[str], other: Sequence[str]) -> set[frozenset[str]]:
+    return {frozenset(pair) for pair in zip(one, other, strict=True)}

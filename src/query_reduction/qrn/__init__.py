@@ -1,0 +1,1 @@
+"""The Query-Reduction Network."""

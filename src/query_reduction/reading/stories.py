@@ -1,0 +1,293 @@
+"""Story tasks: a story, a question about it, and one of the answers seen in training."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+
+import numpy as np
+
+from query_reduction.errors import InputError
+from query_reduction.heads.arrays import HeadConfig
+from query_reduction.heads.softmax import best, softmax
+from query_reduction.names import NameReaders, SymmetriesByTask
+from query_reduction.network import Floats, Network
+from query_reduction.reading.answers import answered_right, error_by_task, percent_wrong
+from query_reduction.reading.protocol import Given, Parts, Scores, Task
+from query_reduction.reading.reading import Reader, Reading, Understood, as_sentences
+from query_reduction.settings import Between, check, from_json
+from query_reduction.text.encoding import EncodedQuestions, encode_stories
+from query_reduction.text.sentences import split_story
+from query_reduction.text.stories import Story
+from query_reduction.text.vocabulary import UNKNOWN_WORD, Vocabulary, case_matters, split_words
+from query_reduction.text.word_pairs import WordPairs
+
+if TYPE_CHECKING:
+    from jaxtyping import Float
+
+__all__ = ["Answer", "StoryOptions", "StoryParts", "StoryTask"]
+
+_RUNNERS_UP = 3
+_BATCH = 256
+_COMMON = 3
+"""A word of the haystack is known if so many of its sentences have it: the rest teach what an unknown word is."""
+_TOLD_AGAIN = 10
+"""How often stories are retold in other words to collect all possible words and answers."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoryOptions:
+    """How stories are read."""
+
+    memory: Annotated[int, Between(0, 10_000_000)] = 50
+    """Read only this many of a story's last sentences; 0 reads all."""
+    vocabulary: Literal["train", "all"] = "train"
+    """Words from the training part only, or from all parts as in the original."""
+    writing: Literal["exact", "any"] = "exact"
+    """exact = words are distinguished exactly as written; any = case and Unicode forms make no difference unless the
+    training part distinguishes words by them, symbols such as emoji are words, and a line of several sentences is
+    split."""
+    symmetries: bool = False
+    """Discover which words are interchangeable without making an answer false, so that stories can be retold in
+    other words (see --copies)."""
+    unreadable: Literal["left-out", "read"] = "left-out"
+    """left-out = unknown names are read as known ones, and a sentence of too many unknown words, or of known words in
+    an order that training does not have, is not read, because it would disturb every answer; read = every sentence is
+    read as it is written, by a network that was trained to find its facts in any text (see --haystack)."""
+
+    def __post_init__(self) -> None:
+        check(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer(Reading):
+    """An answer in words, how sure the model is, and how it read the story."""
+
+    text: str
+    confidence: float
+    """The model's probability of the answer, from 0 to 1."""
+    runners_up: tuple[tuple[str, float], ...]
+    """The next-best answers with their probabilities."""
+
+    @staticmethod
+    def of(ranked: Sequence[tuple[str, float]], reading: Reading) -> Answer:
+        """The first of some answers with their probabilities, best first; the next ones are the runners-up."""
+        (text, confidence), *others = ranked
+        return Answer(text, confidence, tuple(others[:_RUNNERS_UP]), **reading.fields())
+
+
+@dataclass(frozen=True)
+class StoryTask(Task):
+    """What a model keeps of a story task: its vocabulary, and which words are interchangeable."""
+
+    kind: ClassVar[str] = "stories"
+
+    vocabulary: Vocabulary
+    options: StoryOptions
+    symmetries: SymmetriesByTask | None = None
+    unseen_share: float = 0.0
+    """The expected share of words in a text that training does not have."""
+    pairs: WordPairs | None = None
+    """The words that follow each other in its sentences, if these have few forms."""
+
+    @property
+    def head(self) -> HeadConfig:
+        """One classifier of whole answers."""
+        return HeadConfig("answers")
+
+    @cached_property
+    def reader(self) -> Reader:
+        """How it reads what people write."""
+        reads_all = self.options.unreadable == "read"
+        names = NameReaders(self.symmetries, self.vocabulary.words) if self.symmetries and not reads_all else None
+        return Reader(self.vocabulary, names, self.options.memory, self.unseen_share, reads_all, self.pairs)
+
+    def understand(self, story: str | Sequence[str], question: str) -> Understood:
+        """A story (sentences, or texts of several) and a question as they are read."""
+        return self.reader.understand(as_sentences(story), question)
+
+    def as_read(self, stories: Sequence[Story]) -> list[Story]:
+        """Stories as they are read, one per question: each question has its own renaming."""
+        return [
+            replace(
+                self.reader.understand(story.sentences[: question.after], question.text).as_story(question),
+                task=story.task,
+            )
+            for story in stories
+            for question in story.questions
+        ]
+
+    def encode(self, stories: Sequence[Story]) -> EncodedQuestions:
+        """The questions of training and development as numbers; if there are unknown words, as ``as_read`` has them."""
+        told = [split_story(story) for story in stories] if self.options.writing == "any" else stories
+        encoded = encode_stories(told, self.vocabulary, self.options.memory)
+        if self.options.unreadable == "read" or not (encoded.sentences.numbers == UNKNOWN_WORD).any():
+            return encoded
+        return encode_stories(self.as_read(told), self.vocabulary, self.options.memory)
+
+    def score(self, networks: Sequence[Network], stories: Sequence[Story]) -> list[Scores]:
+        """The share of wrong answers, over all and by task.
+
+        An answer never seen in training counts as wrong, unless it is a name that could be read as a known one.
+        """
+        told = [split_story(story) for story in stories] if self.options.writing == "any" else stories
+        read = told if self.reader.reads_as_told(told) else self.as_read(told)
+        questions = encode_stories(read, self.vocabulary, self.options.memory)
+        scores = []
+        for network in networks:
+            correct = answered_right(network, questions)
+            error = percent_wrong(correct)
+            scores.append(Scores(error, len(questions), {"answer": error_by_task(questions, correct) or {"": error}}))
+        return scores
+
+    def answer(self, network: Network, asked: Sequence[tuple[str | Sequence[str], str]]) -> list[Answer]:
+        """Answer several questions, each about its own story, in one batch."""
+        if not asked:
+            return []
+        understood = [self.understand(story, question) for story, question in asked]
+        questions = encode_stories([each.as_story() for each in understood], self.vocabulary, self.options.memory)
+        scores = network.scores(questions.batch(np.arange(len(asked))))
+        ranked = self.ranked(scores, understood)
+        return [Answer.of(one, each) for one, each in zip(ranked, understood, strict=True)]
+
+    def ranked(
+        self, scores: Float[Floats, "batch answer"], understood: Sequence[Understood]
+    ) -> list[list[tuple[str, float]]]:
+        """For each question its best answers with their probabilities, in the names of its story."""
+        names = self.vocabulary.answers
+        shares = softmax(scores)
+        highest = best(shares, 1 + _RUNNERS_UP)
+        values = np.take_along_axis(shares, highest, axis=1)
+        return [
+            [(each.name_back(names[place]), value) for place, value in zip(*row, strict=True)]
+            for each, *row in zip(understood, highest.tolist(), values.tolist(), strict=True)
+        ]
+
+    def given(self, network: Network, stories: Sequence[Story]) -> list[Given]:
+        """See ``Task``."""
+        told = [split_story(story) for story in stories] if self.options.writing == "any" else stories
+        asked = [(story.sentences[: question.after], question) for story in told for question in story.questions]
+        understood = [self.reader.understand(sentences, question.text) for sentences, question in asked]
+        read = [each.as_story(question) for each, (_, question) in zip(understood, asked, strict=True)]
+        questions = encode_stories(read, self.vocabulary, self.options.memory)
+        given = np.zeros(len(questions), np.int64)
+        for part, batch in questions.batches(_BATCH):
+            given[part] = network.scores(batch).argmax(1)
+        return [
+            Given(sentences, question, each.name_back(self.vocabulary.answers[number]), right)
+            for (sentences, question), each, number, right in zip(
+                asked, understood, given.tolist(), (given == questions.answers).tolist(), strict=True
+            )
+        ]
+
+    def describe(self) -> list[str]:
+        """Which words are interchangeable."""
+        if self.symmetries is None:
+            return []
+        return self.symmetries.describe() or ["no interchangeable words were found"]
+
+    def retell(self, stories: Sequence[Story]) -> Callable[[random.Random], Sequence[Story]]:
+        """A function that gives the stories again, each with its own renaming."""
+        if self.symmetries is None:
+            raise InputError("copies has no effect without symmetries")
+        return self.symmetries.retelling(stories)
+
+    def extended(self, stories: Sequence[Story]) -> StoryTask:
+        """See ``Task``."""
+        told = [split_story(story) for story in stories] if self.options.writing == "any" else list(stories)
+        if self.symmetries is not None:
+            told += _retold(self.symmetries, told)
+        vocabulary = self.vocabulary.extended(told)
+        pairs = WordPairs.of_stories(told, vocabulary) if self.pairs else None
+        if self.pairs and pairs:
+            pairs = WordPairs(self.pairs.known | pairs.known)
+        return replace(self, vocabulary=vocabulary, pairs=pairs)
+
+    def as_json(self) -> dict[str, Any]:
+        """See ``Task``."""
+        found = self.symmetries.as_json() if self.symmetries else None
+        pairs = self.pairs.as_json() if self.pairs else None
+        return {
+            "options": asdict(self.options),
+            "symmetries": found,
+            "unseen_share": self.unseen_share,
+            "pairs": pairs,
+        }
+
+    @staticmethod
+    def from_json(values: Mapping[str, Any], vocabulary: Vocabulary) -> StoryTask:
+        """The inverse of ``as_json``."""
+        found = values["symmetries"]
+        symmetries = None if found is None else SymmetriesByTask.from_json(found)
+        unseen_share = values.get("unseen_share", 0.0)
+        if type(unseen_share) not in (int, float) or not 0 <= unseen_share <= 1:
+            raise InputError("unseen_share must be a number from 0 to 1")
+        pairs = values.get("pairs")
+        return StoryTask(
+            vocabulary,
+            from_json(StoryOptions, values["options"]),
+            symmetries,
+            unseen_share,
+            None if pairs is None else WordPairs.from_json(pairs, vocabulary.size),
+        )
+
+
+@dataclass(frozen=True)
+class StoryParts(Parts):
+    """Stories in parts."""
+
+    kind: ClassVar[str] = "stories"
+    options_type: ClassVar[type] = StoryOptions
+
+    haystack: Sequence[str] = ()
+    """Sentences in which stories are hidden in training; they tell nothing about any question."""
+
+    def learn(self, options: StoryOptions, train: Sequence[Story]) -> StoryTask:
+        """The words and answers of the training part (or of all parts), and its symmetries if requested."""
+        known = [*self.train] if options.vocabulary == "train" else [*self.train, *self.dev, *self.test]
+        any_writing = options.writing == "any"
+        if any_writing:
+            known, train = ([split_story(story) for story in stories] for stories in (known, train))
+        unseen_share = _unseen_share(train)
+        fold_case = any_writing and not case_matters(known)
+        symmetries = None
+        told_again: list[Story] = []
+        if options.symmetries:
+            symmetries = SymmetriesByTask.discovered(train)
+            told_again = _retold(symmetries, train)
+            known = [*known, *told_again]
+        vocabulary = Vocabulary.from_stories(
+            known,
+            "text" if any_writing else "words",
+            fold_case=fold_case,
+            phrases=symmetries.phrases if symmetries else (),
+        ).with_words_of(self.haystack, _COMMON)
+        # Settings of the paper read words exactly as they are written, and every sentence of known words.
+        ordered = any_writing and options.unreadable == "left-out"
+        pairs = WordPairs.of_stories(train, vocabulary, more=told_again) if ordered else None
+        return StoryTask(vocabulary, options, symmetries, unseen_share, pairs)
+
+    def hidden_in(self, haystack: Sequence[str]) -> StoryParts:
+        """See ``Parts``."""
+        return replace(self, haystack=tuple(haystack))
+
+    def more_content(self) -> Iterator[str]:
+        """See ``Parts``."""
+        yield from self.haystack
+
+
+def _retold(symmetries: SymmetriesByTask, stories: Sequence[Story]) -> list[Story]:
+    """Renaming can produce answers and capitals that no story has: a vocabulary must include them."""
+    retold, chance = symmetries.retelling(stories), random.Random(0)
+    return [story for _ in range(_TOLD_AGAIN) for story in retold(chance)]
+
+
+def _unseen_share(stories: Iterable[Story]) -> float:
+    """The share of unseen words to expect in new texts, by Good and Turing: that of words seen only once."""
+    texts = {text for story in stories for text in (*story.sentences, *(asked.text for asked in story.questions))}
+    words = Counter(word.lower() for text in texts for word in split_words(text, "text"))
+    return sum(count == 1 for count in words.values()) / max(words.total(), 1)

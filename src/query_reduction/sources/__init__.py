@@ -1,0 +1,1 @@
+"""Where stories come from: the published files, generated ones, a path."""

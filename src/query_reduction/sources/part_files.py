@@ -1,0 +1,43 @@
+"""The files of one's own data in a folder: ``train``, ``valid``, ``test``, in any format that is read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from query_reduction.errors import InputError
+from query_reduction.text.formats.readers import SUFFIXES
+
+__all__ = ["data_files", "find_part_files"]
+
+_PART = {
+    "train": "train",
+    "valid": "valid",
+    "validation": "valid",
+    "val": "valid",
+    "dev": "valid",
+    "test": "test",
+    "unseen": "unseen",
+}
+"""What a file may be called, and the part it is."""
+
+
+def data_files(folder: Path) -> list[Path]:
+    """The files of a folder that have a suffix of stories or dialogs, in order of their names."""
+    return sorted(path for path in folder.iterdir() if path.is_file() and _suffix(path) in SUFFIXES)
+
+
+def find_part_files(folder: Path) -> dict[str, Path]:
+    """``{part: path}`` of a folder; the parts are train, valid (also dev, val, validation), test and unseen."""
+    found: dict[str, Path] = {}
+    for path in data_files(folder):
+        part = _PART.get(Path(path.name.removesuffix(".gz")).stem.lower())
+        if part is None:
+            continue
+        if part in found:
+            raise InputError(f"{folder} has two files for one part: {found[part].name} and {path.name}; leave one out")
+        found[part] = path
+    return found
+
+
+def _suffix(path: Path) -> str:
+    return Path(path.name.removesuffix(".gz")).suffix.lower()

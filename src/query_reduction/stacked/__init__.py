@@ -1,0 +1,1 @@
+"""Networks whose restarts train as one: parameters with a leading restart dimension."""

@@ -1,1 +1,0 @@
-"""Story tasks and dialog tasks: loading, preparation, vocabulary, metrics, and how an answer is shown."""

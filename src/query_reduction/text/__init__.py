@@ -1,0 +1,1 @@
+"""Stories and dialogs as values: sentences, words, vocabularies, examples."""

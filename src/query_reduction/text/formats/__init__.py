@@ -1,0 +1,1 @@
+"""The file formats that stories and dialogs are read from."""

@@ -1,0 +1,1 @@
+"""What a training epoch is drawn from."""
