@@ -30,7 +30,7 @@ from query_reduction.text.stories import Story
 from query_reduction.training.run import Run
 from query_reduction.training.setup import Setup, setup
 from query_reduction_lab.studies.curves_picture import curves_picture
-from query_reduction_lab.studies.publish import RESULTS, ROOT, TRAINING, publish
+from query_reduction_lab.studies.publish import RESULTS, TRAINING, publish
 
 CODE = (*TRAINING, "src/query_reduction/symmetry/*.py", "studies/words/german.toml")
 SIZES = (50, 100, 200, 500, 1000)
