@@ -1,6 +1,6 @@
 """Write requirements.lock and locks/EXTRA.lock: what 'make' installs, each file with its sha256.
 
-    python -m query_reduction_lab.studies.lock INDEX      # the address of a package index, the page that lists all packages
+    python -m query_reduction_lab.studies.lock INDEX      # a package index: the page that lists all packages
 
 requirements.lock has what the set-up installs, the others what further targets of the Makefile add. Versions are those
 of constraints.txt; pip says which packages are needed; the checksums of all files of a version, for all platforms, are
@@ -27,7 +27,7 @@ _BUILDING = ["cmake", "ninja", "scikit_build_core"]
 _SET_UP = ("dev", "export", "plots", "serve")
 _FURTHER = ("bench", "browser", "cluster", "coverage", "docs", "notebook", "wheels")
 _LEFT_OUT = {"torch", "query-reduction"}
-_HEAD = "# Made by query_reduction_lab.studies.lock from constraints.txt; torch is pinned there alone, for the reason given there\n"
+_HEAD = "# Made by query_reduction_lab.studies.lock from constraints.txt, where torch alone is pinned by version only\n"
 
 
 def main() -> None:
