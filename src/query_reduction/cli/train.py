@@ -22,7 +22,6 @@ from query_reduction.settings import Between
 from query_reduction.sources.named import load_parts
 from query_reduction.text.haystack import read_haystack
 from query_reduction.training.api import setup_for
-from query_reduction.training.data_parallel import Share, process_group
 from query_reduction.training.recipes import FAMILIES, Recipe
 from query_reduction.training.results import RunResult
 from query_reduction.training.run import Run
@@ -79,8 +78,6 @@ class Train:
     """Seconds between two saves of the state that --resume needs."""
     threads: Annotated[int, Between(0, MOST_THREADS)] = 0
     """Number of threads; 0 means one per core."""
-    tensorboard: Path | None = None
-    """Also write the learning curves for TensorBoard, to this folder."""
     json: bool = False
     """Print the result as one JSON object."""
     network_settings: NetworkSettings = field(default_factory=NetworkSettings)  # type: ignore[valid-type]
@@ -91,12 +88,8 @@ class Train:
     """Of the training; by default those of --recipe."""
 
     def run(self) -> int:
-        """Train, choose, test, report; under torchrun together with the other processes."""
-        with process_group() as share:
-            return self._train(share)
-
-    def _train(self, share: Share) -> int:
-        use_threads(self.threads or max(1, available_cores() // share.of))
+        """Train, choose, test, report."""
+        use_threads(self.threads or available_cores())
         changes = given(self.network_settings) | given(self.task_settings) | given(self.recipe_settings)
         parts = load_parts(self.data, self.task, questions=self.questions, seed=changes.get("seed", 0))
         if self.haystack is not None:
@@ -105,15 +98,12 @@ class Train:
         folder = self._folder(parts.name, parts.kind, setup.name)
         about = f"{self.data} task {self.task}" if self.task else self.data
         source = {"source": self.data} | ({"task": self.task} if self.task else {})
-        place = Place(folder, self.save_every, self.tensorboard, about, source, share)
+        place = Place(folder, self.save_every, about, source)
         with place.owned():
-            if share.first:
-                self._check_unused(folder)
+            self._check_unused(folder)
             run = Run(parts, setup, place, start=start)
             if not self._to_the_end(run, folder):
                 return 130
-            if not share.first:
-                return 0
             result = run.finish()
         if self.json:
             print_json(result.as_json() | {"folder": str(folder)})
@@ -124,8 +114,6 @@ class Train:
     def _to_the_end(self, run: Run, folder: Path) -> bool:
         """Train; False if it was interrupted."""
         resumed = self.resume and run.resume()
-        if not run.place.share.first:
-            return run.train()
         for line in run.task.describe():
             notes.print(line, markup=False, soft_wrap=True)
         if resumed:
