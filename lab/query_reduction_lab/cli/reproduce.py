@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
+from query_reduction.cli.arguments import POSITIONAL
 from query_reduction.cli.interrupt import stop_on_interrupt, train_with_progress
-from query_reduction.cli.options import POSITIONAL
 from query_reduction.cli.output import console, notes, print_json
 from query_reduction.errors import InputError
 from query_reduction.files import write_atomically

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated
 
-from query_reduction.cli.options import POSITIONAL
+from query_reduction.cli.arguments import POSITIONAL
 from query_reduction.cli.output import console, notes, print_json
 from query_reduction.dialog.knowledge import KnowledgeBase
 from query_reduction.dialog_session import Said, Session
