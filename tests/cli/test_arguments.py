@@ -161,7 +161,9 @@ def test_the_example_of_a_verb_is_a_command_of_it() -> None:
         for line in help_text(options, f"qrn {verb}").splitlines():
             words = line.strip().partition("|")[0].split()
             if line.startswith("    qrn ") and words[1 : 1 + len(verb.split())] == verb.split():
-                assert parse_arguments(options, re.findall(r'"[^"]*"|\S+', " ".join(words))[1 + len(verb.split()) :], "")
+                assert parse_arguments(
+                    options, re.findall(r'"[^"]*"|\S+', " ".join(words))[1 + len(verb.split()) :], ""
+                )
 
 
 def test_help_on_training_fits_on_two_screens_and_loads_no_network() -> None:
