@@ -107,9 +107,9 @@ def continued(
     """The settings to train a model further: its network and task stay as they are, only the recipe is chosen."""
     for setting in changes:
         if setting in _names(type(config)) | _names(type(task)):
-            raise InputError(f"{setting} comes from the model that training goes on from; leave it out")
+            raise InputError(f"{setting} comes from the model that is fine-tuned; leave it out")
     if changes.get("restarts", 1) != 1:
-        raise InputError("restarts has no effect: all of them would go on from the same weights")
+        raise InputError("restarts has no effect: all of them would start from the same weights")
     wanted = {**changes, "restarts": 1}
     return replace(
         setup(name_of(config), recipe, kind=kind, questions=questions, changes=wanted), network=config, task=task
