@@ -21,7 +21,8 @@ from query_reduction.settings import Between
 from query_reduction.sources.named import load_parts
 from query_reduction.text.haystack import read_haystack
 from query_reduction.training.api import setup_for
-from query_reduction.training.recipes import FAMILIES, Recipe
+from query_reduction.training.presets import PRESETS
+from query_reduction.training.recipes import Recipe
 from query_reduction.training.results import RunResult
 from query_reduction.training.run import Run, run_result
 from query_reduction.training.run_folder import RunFolder, is_finished, is_unfinished
@@ -35,7 +36,7 @@ _NETWORKS = "; ".join(
         *(f"{kind.name}, {kind.about}" for kind in kinds().values() if kind.parse is None),
     ]
 )
-_RECIPES = "; ".join(f"{name}, {family.about}" for name, family in FAMILIES.items())
+_RECIPES = "; ".join(f"{name}, {preset.about}" for name, preset in PRESETS.items())
 
 NetworkSettings = optional("NetworkSettings", {name: [kind.config] for name, kind in kinds().items()})
 TaskSettings = optional("TaskSettings", {"stories": [StoryOptions], "dialogs": [DialogOptions]})
