@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from query_reduction.cli.arguments import POSITIONAL
-from query_reduction.cli.interrupt import stop_on_interrupt, train_with_progress
+from query_reduction.cli.interrupt import stop_on_signal, train_with_progress
 from query_reduction.cli.output import console, notes, print_json
 from query_reduction.errors import InputError
 from query_reduction.files import write_atomically
 from query_reduction.settings import Between
 from query_reduction.sources.numbers import parse_tasks
-from query_reduction.training.run_folder import STATE_FILE
+from query_reduction.training.run_folder import STATE_FILE, RunFolder
 from query_reduction_lab.cli.sweep_view import SweepView
 from query_reduction_lab.experiments.catalogue import EXPERIMENTS
 from query_reduction_lab.experiments.cells import Table
@@ -111,7 +111,7 @@ class Reproduce:
             # A network of all tasks at once cannot be narrowed to some; it is trained only on request.
             columns = [column for column in columns if not column.joint]
         store = ResultStore(self.out / "store")
-        complete = True
+        stopped = 0
         failures: list[str] = []
         if not self.report_only:
             unfinished = self.out / ".unfinished"
@@ -127,14 +127,14 @@ class Reproduce:
                     stack=self.stack,
                     mix=self.mix,
                 )
-                complete, failures = self._sweep(jobs, store)
+                stopped, failures = self._sweep(jobs, store)
         # Controls that were not requested are shown once they have been measured.
         shown = columns if self.variants or tasks != list(experiment.tasks) else None
         table = build_table(
             store, experiment, columns=shown, tasks=tasks, restarts=self.restarts, recipe=recipe, mix=self.mix
         )
         self._report(table, experiment, store)
-        return _exit_code(complete, failures)
+        return _exit_code(stopped, failures)
 
     def _check(self) -> None:
         others = ("speed", "figures", "audit", "long")
@@ -168,26 +168,26 @@ class Reproduce:
         notes.print(f"written: {', '.join(map(str, paths))}", markup=False)
         return 0
 
-    def _sweep(self, jobs: Sequence[Job], store: ResultStore) -> tuple[bool, list[str]]:
-        """Run the jobs: whether all were run, and what failed."""
+    def _sweep(self, jobs: Sequence[Job], store: ResultStore) -> tuple[int, list[str]]:
+        """Run the jobs: the exit code if a signal stopped them, and what failed."""
         if not jobs:
             notes.print("everything requested is already stored")
-            return True, []
+            return 0, []
         begun = sum((job.folder / STATE_FILE).exists() for job in jobs)
         if begun:
             notes.print(f"{begun} stack{'s' * (begun != 1)} resume from an earlier sweep")
         sweep = Sweep(store, jobs)
         with (
             closing(self._engine(jobs)) as engine,
-            stop_on_interrupt(sweep.request_stop, "stopping: the running trials keep their state"),
+            stop_on_signal("stopping: the running trials keep their state", sweep.request_stop) as stop,
             SweepView(sweep, engine.workers, notes) as view,
         ):
-            complete = sweep.run(engine, view.update)
+            sweep.run(engine, view.update)
         for retry in sweep.retries:
             notes.print(f"retried: {retry}", style="yellow", markup=False)
-        if not complete and not sweep.failures:
+        if stop and not sweep.failures:
             notes.print("stopped; everything so far is kept; run the same command to resume")
-        return complete, sweep.failures
+        return stop.code, sweep.failures
 
     def _engine(self, jobs: Sequence[Job]) -> RayEngine | ProcessEngine:
         if self.engine == "ray":
@@ -207,26 +207,29 @@ class Reproduce:
         again = ResultStore(folder / "store")
         with only_sweep(self.out / ".unfinished", "audit"):
             jobs, problems = plan_audit(cells, again, folder)
-            complete, failures = self._sweep(jobs, again)
+            stopped, failures = self._sweep(jobs, again)
             comparisons = compare(cells, again, problems)
-            if complete:
+            if not stopped and not failures:
                 text = audit_markdown(comparisons, Origins(), self.seed)
                 write_atomically(self.out / "audit.md", text)
                 console.print(text, markup=False, soft_wrap=True)
                 shutil.rmtree(folder, ignore_errors=True)
-        code = _exit_code(complete, failures)
+        code = _exit_code(stopped, failures)
         return code or (0 if all(one.passed for one in comparisons) else 1)
 
-    def _trained(self, runs: Iterable[tuple[Path, Run]]) -> bool:
-        """Train some networks one after the other; False if it was interrupted."""
-        for folder, run in runs:
+    def _train(self, runs: Iterable[tuple[Path, str, Run]]) -> int:
+        """Train some networks one after the other; the exit code if a signal stopped it."""
+        from query_reduction.training.run import run_result
+
+        for folder, about, run in runs:
             notes.print(f"training the network of {folder}", markup=False)
-            run.resume()
-            if not train_with_progress(run):
+            run_folder = RunFolder(folder)
+            run_folder.resume(run)
+            if stop := train_with_progress(run, run_folder):
                 notes.print("stopped; run the same command to resume")
-                return False
-            run.finish()
-        return True
+                return stop.code
+            run_folder.save(run, run_result(run, about))
+        return 0
 
     def _long(self) -> int:
         from query_reduction_lab.cli.reproduce_long import (
@@ -246,11 +249,11 @@ class Reproduce:
         if not self.report_only:
             book = find_haystack(self.haystack)
             results.use_book(book)
-            if not self._trained(long_runs(book, columns, tasks)):
-                return 130
-            if not measure_long(results, book, columns, tasks):
+            if code := self._train(long_runs(book, columns, tasks)):
+                return code
+            if stop := measure_long(results, book, columns, tasks):
                 notes.print("stopped; run the same command to resume")
-                return 130
+                return stop.code
             if self.time:
                 time_long(results, book, tasks)
         report_long(results, self.out, as_json=self.json)
@@ -259,8 +262,8 @@ class Reproduce:
     def _figures(self) -> int:
         from query_reduction_lab.experiments.figures import draw_figures, figure_runs, figures_json, figures_markdown
 
-        if not self._trained(figure_runs(self.restarts)):
-            return 130
+        if code := self._train(figure_runs(self.restarts)):
+            return code
         figures = draw_figures(self.out / "figures")
         if self.json:
             print_json(figures_json(figures))
@@ -298,12 +301,12 @@ class Reproduce:
         notes.print(f"tables of {path} replaced", markup=False)
 
 
-def _exit_code(complete: bool, failures: Sequence[str]) -> int:
+def _exit_code(stopped: int, failures: Sequence[str]) -> int:
     for failure in failures:
         notes.print(f"failed: {failure}", style="red", markup=False)
     if failures:
         return 1
-    return 0 if complete else 130
+    return stopped
 
 
 def _tasks(experiment: Experiment, text: str) -> list[str]:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from rich.progress import MofNCompleteColumn, Progress, TimeRemainingColumn
 
-from query_reduction.cli.interrupt import stop_on_interrupt
+from query_reduction.cli.interrupt import Stop, stop_on_signal
 from query_reduction.cli.output import console, notes, print_json
 from query_reduction.errors import InputError
 from query_reduction.files import write_atomically
@@ -44,16 +44,10 @@ def chosen_tasks(text: str) -> list[str]:
 
 def measure_long(
     results: LongResults, book: Sequence[str], columns: Sequence[LongColumn], tasks: Sequence[str]
-) -> bool:
-    """Ask what was not asked yet; False if it was interrupted."""
-    stopped = False
-
-    def stop() -> None:
-        nonlocal stopped
-        stopped = True
-
+) -> Stop:
+    """Ask what was not asked yet; says whether a signal stopped it."""
     shown = Progress(*Progress.get_default_columns(), MofNCompleteColumn(), TimeRemainingColumn(), console=notes)
-    with shown as bar, stop_on_interrupt(stop, "stopping: what was measured is kept"):
+    with stop_on_signal("stopping: what was measured is kept") as stop, shown as bar:
         for column, task, model in _models(columns, tasks):
             stories = sampled(test_stories(task), task)[: column.questions]
             network = LongNetwork.of(model)
@@ -68,14 +62,14 @@ def measure_long(
 
                 def step(shown_task: object = shown_task) -> bool:
                     bar.advance(shown_task)  # type: ignore[arg-type]
-                    return stopped
+                    return bool(stop)
 
                 counted = count_right(reader, hidden(stories, book, words, task), step)
                 if counted is None:
-                    return False
+                    return stop
                 results.add(network, LongCell(column.name, task, words, *counted, network.model))
             bar.remove_task(shown_task)
-    return True
+    return stop
 
 
 def time_long(results: LongResults, book: Sequence[str], tasks: Sequence[str]) -> None:

@@ -22,7 +22,7 @@ from query_reduction.origin import provenance
 from query_reduction.sources.named import load_parts
 from query_reduction.text.stories import Question, Story
 from query_reduction.training.run import Run
-from query_reduction.training.run_folder import Place, is_finished
+from query_reduction.training.run_folder import is_finished
 from query_reduction_lab.experiments.published import PublishedFigure, published
 from query_reduction_lab.experiments.table_recipes import RECIPES
 
@@ -81,8 +81,8 @@ class Figure:
     network: FigureNetwork
 
 
-def figure_runs(restarts: int | None = None) -> Iterator[tuple[Path, Run]]:
-    """The trainings the figures still need, one at a time; each may be resumed."""
+def figure_runs(restarts: int | None = None) -> Iterator[tuple[Path, str, Run]]:
+    """The trainings the figures still need, one at a time: the folder, what it is called, and the run."""
     for figure in published().figures:
         folder = _run_of(figure)
         if not is_finished(folder):
@@ -90,7 +90,7 @@ def figure_runs(restarts: int | None = None) -> Iterator[tuple[Path, Run]]:
             own = _DIALOG_RESTARTS if figure.data == "dialog" else setup.recipe.restarts
             setup = replace(setup, recipe=replace(setup.recipe, restarts=restarts or own))
             about = f"figures of {figure.data} task {figure.task}"
-            yield folder, Run(load_parts(figure.data, figure.task), setup, Place(folder, about=about))
+            yield folder, about, Run(load_parts(figure.data, figure.task), setup)
 
 
 def draw_figures(folder: Path) -> list[Figure]:

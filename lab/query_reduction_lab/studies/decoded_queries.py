@@ -25,7 +25,7 @@ from query_reduction.qrn.reader import QueryReduction
 from query_reduction.sources.named import load_parts
 from query_reduction.text.stories import Story
 from query_reduction.text.vocabulary import split_words
-from query_reduction.training.run import Run
+from query_reduction.training.run import Run, best_restart, train_to_end, trained_model
 from query_reduction.training.setup import setup
 from query_reduction_lab.studies.publish import RESULTS, publish
 
@@ -50,10 +50,10 @@ def train(data: str, tasks: str, decoding: bool, restarts: int, seed: int) -> di
     """Train, choose on development, and measure the chosen restart and all of them."""
     parts = load_parts(data, tasks)
     run = Run(parts, setup("2r", changes={"decode_questions": decoding, "restarts": restarts, "seed": seed}))
-    run.train()
+    train_to_end(run)
     stories = [story for story in parts.test if story.task == "2"]
-    rows = [measure(run.model(restart), stories) for restart in run.trainer.restarts]
-    best = run.trainer.restarts.index(run.best())
+    rows = [measure(trained_model(run, restart), stories) for restart in run.trainer.restarts]
+    best = run.trainer.restarts.index(best_restart(run))
     errors = [row["test_error"] for row in rows]
     found: dict[str, Any] = {
         "tasks": tasks,

@@ -16,6 +16,7 @@ from typing import Any
 
 from query_reduction._version import __version__
 from query_reduction.cli.arguments import parse_arguments
+from query_reduction.cli.interrupt import end_on_signals, exit_code
 from query_reduction.cli.plain_text import allow_plain_text
 from query_reduction.errors import InputError, needs
 
@@ -59,13 +60,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     allow_plain_text()
     try:
         try:
-            return _dispatch(given)
+            with end_on_signals():
+                return _dispatch(given)
         finally:
             sys.stdout.flush()
     except BrokenPipeError:
         # The reader of our output has gone; Python would complain again when it flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except KeyboardInterrupt as error:  # one that came while the command was ending
+        return exit_code(error)
 
 
 def _dispatch(given: list[str]) -> int:
@@ -93,9 +97,9 @@ def _dispatch(given: list[str]) -> int:
         return _failed(verb, "a text holds half a character (a lone surrogate), which cannot be written")
     except MemoryError as error:
         return _failed(verb, str(error) or "not enough memory")
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as error:
         print(f"qrn {verb}: interrupted", file=sys.stderr)
-        return 130
+        return exit_code(error)
 
 
 def _failed(verb: str, message: str) -> int:

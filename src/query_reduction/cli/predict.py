@@ -11,7 +11,7 @@ from typing import Annotated
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from query_reduction.cli.arguments import POSITIONAL
-from query_reduction.cli.interrupt import stop_on_interrupt
+from query_reduction.cli.interrupt import stop_on_signal
 from query_reduction.cli.output import console, notes, print_json
 from query_reduction.model import load
 from query_reduction.native.threads import MOST_THREADS, available_cores, use_threads
@@ -49,18 +49,12 @@ class Predict:
         model = load(self.model)
         # Millions of small objects come and go: collecting them must not look through all others each time.
         gc.freeze()
-        stopping = False
-
-        def stop() -> None:
-            nonlocal stopping
-            stopping = True
-
         columns = (TextColumn("answering"), BarColumn(), TextColumn("{task.fields[state]}"))
         bar = Progress(
             *columns, TimeElapsedColumn(), TimeRemainingColumn(), console=notes, transient=True,
             disable=not notes.is_terminal,
         )  # fmt: skip
-        with bar, stop_on_interrupt(stop, "stopping after these questions"):
+        with stop_on_signal("stopping after these questions") as stop, bar:
             shown = bar.add_task("", total=1.0, state="")
             start = time.monotonic()
             for progress in predict_file(model, self.file, self.out):
@@ -71,11 +65,11 @@ class Predict:
                 )
                 if progress.before and progress.questions == progress.before:
                     notes.print(f"going on after {progress.before} questions")
-                if stopping and not progress.finished:
+                if stop and not progress.finished:
                     break
         if not progress.finished:
             notes.print(f"stopped after {progress.questions} questions; the same command goes on from there")
-            return 130
+            return stop.code
         if self.json:
             summary = {"questions": progress.questions, "before": progress.before, "seconds": round(seconds, 2)}
             print_json(summary | {"out": str(self.out)})

@@ -13,16 +13,17 @@ from query_reduction.cli.output import console, notes, print_json
 from query_reduction.cli.scores import score_table
 from query_reduction.dialog.dialogs import DialogOptions
 from query_reduction.errors import InputError, needs
-from query_reduction.model_file import MODEL_FILE, save_model
 from query_reduction.native.threads import MOST_THREADS, available_cores, use_threads
 from query_reduction.qrn.variants import QRNConfig
 from query_reduction.reading.stories import StoryOptions
 from query_reduction.settings import Between
-from query_reduction.training.recipes import FAMILIES, Recipe
+from query_reduction.training.presets import PRESETS
+from query_reduction.training.recipes import Recipe
 
 if TYPE_CHECKING:
     from query_reduction.training.results import RunResult
     from query_reduction.training.run import Run
+    from query_reduction.training.run_folder import RunFolder
 
 __all__ = ["Train"]
 
@@ -45,7 +46,7 @@ def _choices() -> Mapping[str, Mapping[str, str]]:
         "gates, dimension; for dialogs, + adds match and c copying",
         **{kind.name: kind.about for kind in kinds().values() if kind.parse is None},
     }
-    return {"networks": networks, "recipes": {name: family.about for name, family in FAMILIES.items()}}
+    return {"networks": networks, "recipes": {name: preset.about for name, preset in PRESETS.items()}}
 
 
 _SETTINGS = Settings(
@@ -104,8 +105,8 @@ class Train:
             from query_reduction.training.api import setup_for
         from query_reduction.sources.named import load_parts
         from query_reduction.text.haystack import read_haystack
-        from query_reduction.training.run import Run
-        from query_reduction.training.run_folder import Place
+        from query_reduction.training.run import Run, run_result
+        from query_reduction.training.run_folder import RunFolder
 
         use_threads(self.threads or available_cores())
         parts = load_parts(self.data, self.task, questions=self.questions, seed=self.settings.get("seed", 0))
@@ -115,35 +116,35 @@ class Train:
         folder = self._folder(parts.name, parts.kind, setup.name)
         about = f"{self.data} task {self.task}" if self.task else self.data
         source = {"source": self.data} | ({"task": self.task} if self.task else {})
-        place = Place(folder, self.save_every, about, source)
-        with place.owned():
+        run_folder = RunFolder(folder, self.save_every)
+        with run_folder.owned():
             self._check_unused(folder)
-            run = Run(parts, setup, place, start=start)
-            if not self._to_the_end(run, folder):
-                return 130
-            result = run.finish()
+            run = Run(parts, setup, start=start)
+            if code := self._train(run, run_folder):
+                return code
+            result = run_result(run, about, source)
+            run_folder.save(run, result)
         if self.json:
             print_json(result.as_json() | {"folder": str(folder)})
         else:
             report(result, folder, parts.kind)
         return 0
 
-    def _to_the_end(self, run: Run, folder: Path) -> bool:
-        """Train; False if it was interrupted."""
-        resumed = self.resume and run.resume()
+    def _train(self, run: Run, folder: RunFolder) -> int:
+        """Train to the end; the exit code if a signal stopped it before."""
+        resumed = self.resume and folder.resume(run)
         for line in run.task.describe():
             notes.print(line, markup=False, soft_wrap=True)
         if resumed:
-            notes.print(f"resuming {folder} at epoch {run.trainer.epoch}", markup=False)
-        if train_with_progress(run):
-            return True
-        if run.best().weights:
-            save_model(folder / MODEL_FILE, run.model(run.best(), {"finished": False}))
-        notes.print(
-            f"stopped at epoch {run.trainer.epoch}; to resume, use the same command with --resume --out {folder}",
-            markup=False,
-        )
-        return False
+            notes.print(f"resuming {folder.path} at epoch {run.trainer.epoch}", markup=False)
+        if stop := train_with_progress(run, folder):
+            folder.save_unfinished(run)
+            notes.print(
+                f"stopped at epoch {run.trainer.epoch}; to resume, use the same command with --resume --out "
+                f"{folder.path}",
+                markup=False,
+            )
+        return stop.code
 
     def _folder(self, data_name: str, kind: str, network: str) -> Path:
         """The folder of this run: the one given, the interrupted run to resume, or a new one."""
