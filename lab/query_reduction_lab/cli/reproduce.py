@@ -43,15 +43,16 @@ class Reproduce:
     """Train what a table of the paper needs and print published and measured numbers side by side.
 
     Every finished restart is stored at once; stop it at any time and run it again to resume. Stored results are
-    reused, unless data, settings or what the code computes have changed. The whole table is also written as
-    Markdown.
+    reused, unless data or settings have changed; status names those that today's code would compute differently, and
+    --renew trains them again. The whole table is also written as Markdown.
     """
 
     table: Annotated[str, POSITIONAL]
     """qa-1k, qa-10k or dialog (the paper's tables); compare, compare-10k, compare-dialog, compare-renamed or dnc-joint
     (other systems, trained by the same loop); ablation (what the parts of the recipe best give); task-16 (how surely it
     is learned); transfer (trained on generated stories); speed (sequential against parallel); figures (the paper's gate
-    figures); long (facts hidden in a whole book); audit (recompute some stored results)."""
+    figures); long (facts hidden in a whole book); audit (recompute some stored results); status (which stored results
+    today's code would compute differently; nothing is trained)."""
     cells: Annotated[int | None, POSITIONAL, Between(1, 1_000_000)] = None
     """audit: number of stored cells, drawn at random."""
     seed: Annotated[int, Between(0, 2**32 - 1)] = 0
@@ -77,6 +78,8 @@ class Reproduce:
     """Train nothing: make the reports from what is stored."""
     formats: tuple[Literal["md", "html", "csv", "tex", "json"], ...] = ()
     """Also write the selected columns and tasks in these formats."""
+    renew: bool = False
+    """Train again what today's code computes differently from what is stored (see status); both are kept."""
     mix: bool = False
     """Also use stored results of code that computes differently; the tables mark them."""
     engine: Literal["processes", "ray"] = "processes"
@@ -103,6 +106,8 @@ class Reproduce:
             return self._audit()
         if self.table == "long":
             return self._long()
+        if self.table == "status":
+            return self._status()
         experiment = EXPERIMENTS[self.table]
         recipe = self._recipe()
         columns = experiment.chosen_columns([name for text in self.variants for name in text.split(",")])
@@ -126,6 +131,7 @@ class Reproduce:
                     recipe=recipe,
                     stack=self.stack,
                     mix=self.mix,
+                    renew=self.renew,
                 )
                 stopped, failures = self._sweep(jobs, store)
         # Controls that were not requested are shown once they have been measured.
@@ -137,7 +143,7 @@ class Reproduce:
         return _exit_code(stopped, failures)
 
     def _check(self) -> None:
-        others = ("speed", "figures", "audit", "long")
+        others = ("speed", "figures", "audit", "long", "status")
         if self.table not in EXPERIMENTS and self.table not in others:
             raise InputError(f"no table {self.table!r}; choose from {', '.join(EXPERIMENTS)}, {', '.join(others)}")
         if self.cells is not None and self.table != "audit":
@@ -217,6 +223,21 @@ class Reproduce:
         code = _exit_code(stopped, failures)
         return code or (0 if all(one.passed for one in comparisons) else 1)
 
+    def _status(self) -> int:
+        from query_reduction_lab.experiments.status import status_markdown, status_of
+
+        with notes.status("probing") as shown:
+            status = status_of(
+                self.out,
+                self.variants,
+                lambda done, count, name: shown.update(f"probing setup {done + 1} of {count}: {name}"),
+            )
+        if self.json:
+            print_json(status.as_json())
+        else:
+            console.print(status_markdown(status), markup=False, soft_wrap=True)
+        return 1 if status.drifted else 0
+
     def _train(self, runs: Iterable[tuple[Path, str, Run]]) -> int:
         """Train some networks one after the other; the exit code if a signal stopped it."""
         from query_reduction.training.run import run_result
@@ -276,14 +297,14 @@ class Reproduce:
             print_json(table.as_json())
         else:
             console.print(to_markdown(table), markup=False, soft_wrap=True)
-        # A narrowed view must not replace the whole table.
-        whole = build_table(store, experiment, mix=self.mix)
-        paths = []
-        if any(column.measured for column in whole.columns):
-            paths += write_reports(whole, self.out, ["md"])
         narrowed = [*self.variants, *([f"tasks-{self.tasks}"] if self.tasks != "all" else [])]
         narrowed += [self.recipe] if self.recipe else []
         narrowed += [f"{self.restarts}-restarts"] if self.restarts else []
+        # A narrowed view must not replace the whole table.
+        whole = build_table(store, experiment, mix=self.mix) if narrowed else table
+        paths = []
+        if any(column.measured for column in whole.columns):
+            paths += write_reports(whole, self.out, ["md"])
         name = ".".join([table.name, *(part.replace(" ", "-") for part in narrowed)])
         wanted = [one for one in self.formats if narrowed or one != "md"]
         paths += write_reports(table, self.out, wanted, name)

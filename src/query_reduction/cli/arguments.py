@@ -228,7 +228,8 @@ def _add(parser: argparse.ArgumentParser, option: Option) -> None:
         return
 
     def value(word: str) -> Any:
-        return _value(word, option.kinds)
+        # Before Python 3.12.4, argparse converts the default of an argument that is left out as if it had been given.
+        return word if word is argparse.SUPPRESS else _value(word, option.kinds)
 
     # Whether what must be given was given is checked later, in better words.
     several = "*" if option.several else "?" if option.positional else None
