@@ -255,7 +255,8 @@ def _made(options: Any, given: Sequence[tuple[Option, Any]]) -> Any:
         into[option.name] = tuple(value) if option.several else value
     for field, hint, _ in _hinted(options):
         if field.name in inner:
-            values[field.name] = hint(**inner[field.name]) if is_dataclass(hint) else inner[field.name]
+            make = hint if isinstance(hint, type) and is_dataclass(hint) else dict
+            values[field.name] = make(**inner[field.name])
     return options(**values)
 
 

@@ -19,7 +19,7 @@ __all__ = ["Models"]
 class Models:
     """List the models that come with the package; their names work wherever a verb takes a model.
 
-        qrn models
+    qrn models
     """
 
     json: bool = False

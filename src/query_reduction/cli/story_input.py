@@ -26,8 +26,7 @@ def is_piped(story: str | None) -> bool:
 
 
 def sentences_from(story: str | None) -> list[str]:
-    """The story's lines, each one sentence or several: from the named file, from standard input (-), the text itself, or
-    typed in."""
+    """The story's lines, each one sentence or several: of the named file, of standard input (-), given, or typed."""
     if is_piped(story):
         sentences = _sentences(sys.stdin.read(_MOST_BYTES))
         if not sentences:
