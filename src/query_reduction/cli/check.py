@@ -19,6 +19,7 @@ from query_reduction.text.findings import Finding, Severity, counted, worst
 from query_reduction.text.formats.dialog import is_dialog_file
 from query_reduction.text.formats.foreign import FOREIGN_SUFFIXES
 from query_reduction.text.formats.lines import Problem
+from query_reduction.text.formats.opening import first_characters
 from query_reduction.text.formats.readers import SUFFIXES, scan_file
 from query_reduction.text.stories import Story
 from query_reduction.text.writing_checks import check_writing
@@ -27,22 +28,37 @@ __all__ = ["CheckData", "data_path"]
 
 _EXIT = {"error": 1, "warning": 3}
 _COLOURS: dict[Severity, str] = {"error": "red", "warning": "yellow", "note": ""}
+_FORMATS = {
+    ".jsonl": ("JSON lines", re.compile(r"\{.*\}\s*$")),
+    ".txt": ("numbered lines", re.compile(r"1 \w")),
+    ".csv": ("a table with commas", re.compile(r"(?i)\w+(?:[,;]\w+)*[,;](?:question|answer)")),
+    ".tsv": ("a table with tabs", re.compile(r"(?i)\w+(?:\t\w+)*\t(?:question|answer)")),
+}
+"""Suffix → what such a file holds, and what its first line looks like."""
 _VARIABLE = re.compile(r"'(?:[^'\\]|\\.)*'|\"[^\"]*\"|\d+")
 _TODO = (
-    ("not UTF-8", "save the file as UTF-8 (CSV UTF-8 in spreadsheets)"),
+    ("which is not read", ""),
+    ("not UTF-8", "save the file as UTF-8 ('CSV UTF-8' in spreadsheets)"),
     ("expected 'NUMBER", "number the lines of each story from 1; or write a table with story, question and answer"),
     ("line number", "a story begins at 1 and counts up; a question counts, too"),
-    ("binary data", "the file is not text, or damaged: save it again as UTF-8 text"),
-    ("gzip", "make the file again, or copy it again"),
-    ("not JSON", "one object per line in .jsonl; one array of objects in .json; no comma after the last"),
+    ("binary data", "it is not text, or UTF-16, or damaged: save it again as UTF-8 text"),
+    ("not a gzip file", "take .gz off its name, or pack it with gzip"),
+    ("gzip", "make or copy the file again"),
+    ("Unterminated", "the file was cut short, or a double quote is missing"),
+    ("not JSON", "write one object per line in .jsonl, one array of objects in .json, and no comma after the last"),
     ("expected columns", "name the columns in the first line"),
     ("is unknown; did you mean", "rename it"),
+    ("at the end of the line", "remove it, or name the column"),
     ("as in the header", "put texts with commas or line ends in double quotes"),
-    ("double quote", "double quotes inside a text are doubled"),
+    ("double quote", "close it, and double those inside a text"),
     ("before any sentence", "put the sentences of the story before its questions"),
-    ("answer", "give the answer, or leave the question out; 'qrn predict' takes questions without answers"),
-    ("no questions", "see docs/files.md for the formats that are read"),
+    ("has no 'answer'", "give the answer, or leave the question out; 'qrn predict' takes questions without answers"),
+    ("without an answer", "give the answer, or leave the question out; 'qrn predict' takes questions without answers"),
+    ("supporting fact", "name earlier lines of the same story, or none"),
+    ("no questions", "docs/files.md shows the formats that are read"),
+    ("", "correct this, or leave it out"),
 )
+"""Part of what a reader says, and what to do about it; the first that fits."""
 
 
 class _File(NamedTuple):
@@ -76,7 +92,7 @@ class CheckData:
     def run(self) -> int:
         """Check."""
         path = data_path(self.path)
-        paths = data_files(path) if path.is_dir() else [path]
+        paths = [one for one in data_files(path) if _is_data(one)] if path.is_dir() else [path]
         others = _foreign(path) if path.is_dir() else []
         if not paths and not others:
             raise InputError(f"{path}: no {', '.join(SUFFIXES)} files here")
@@ -112,6 +128,12 @@ def _read(path: Path, problems: list[Problem]) -> _File:
     return _File(path, part, key, list(scan_file(path, problems)), is_dialog_file(path))
 
 
+def _is_data(path: Path) -> bool:
+    """Whether a file of a folder is meant to hold stories or dialogs: what comes with them is not."""
+    beside = path.name.lower().startswith(("license", "readme", "notice", "knowledge."))
+    return not beside and (not path.name.startswith("dialog-babi-") or is_dialog_file(path))
+
+
 def _foreign(folder: Path) -> list[Path]:
     return sorted(path for path in folder.iterdir() if path.suffix.lower() in FOREIGN_SUFFIXES and path.is_file())
 
@@ -131,16 +153,30 @@ def _problems(problems: Sequence[Problem]) -> Iterator[Finding]:
     for (path, _), same in alike.items():
         first = same[0]
         more = f" (and on {counted(len(same) - 1, 'more line')})" if len(same) > 1 else ""
-        todo = next((todo for part, todo in _TODO if part in first.what), "")
+        todo = _looks_like(path) or _todo(first.what)
         yield Finding("unreadable", "error", len(same), first.what + more, todo, file=str(path), line=first.line)
+
+
+def _todo(what: str) -> str:
+    return next(todo for part, todo in _TODO if part in what)
+
+
+def _looks_like(path: Path) -> str:
+    """What to rename a file to if its contents are in another format than its name says; or empty."""
+    line = first_characters(path).lstrip().partition("\n")[0]
+    suffix = Path(path.name.removesuffix(".gz")).suffix.lower()
+    for right, (kind, pattern) in _FORMATS.items():
+        if pattern.match(line) and suffix in SUFFIXES:
+            fits = suffix == right or (suffix == ".json" and right == ".jsonl")
+            return "" if fits else f"it looks like {kind}: give it a name that ends in {right}"
+    return ""
 
 
 def _check(file: _File, problems: Sequence[Problem]) -> Iterator[Finding]:
     asked = any(story.questions for story in file.stories)
     if not asked and not any(problem.path == file.path for problem in problems):
         what = "an empty file" if file.path.stat().st_size == 0 else "no questions in this file"
-        todo = next(todo for part, todo in _TODO if part == "no questions")
-        yield Finding("no-questions", "error", 0, what, todo, file=str(file.path))
+        yield Finding("no-questions", "error", 0, what, _todo("no questions"), file=str(file.path))
     training = file.part in ("", "train")
     if not file.dialogs:
         for finding in check_stories(file.stories, training=training):
@@ -177,6 +213,8 @@ def _count(file: _File) -> dict[str, Any]:
 
 def _show(rows: Sequence[dict[str, Any]], found: Sequence[Finding]) -> None:
     for row in rows:
+        if not row["stories"]:
+            continue
         console.print(
             f"{row['file']}: {counted(row['stories'], 'story', 'stories')}, {counted(row['sentences'], 'sentence')} "
             f"({row['distinct_sentences']} distinct, longest story {row['longest_story']}), "

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 from query_reduction.errors import InputError
+from query_reduction.text.formats.foreign import FOREIGN_SUFFIXES
 from query_reduction.text.formats.readers import SUFFIXES
 
 __all__ = ["data_files", "find_part_files", "part_of"]
@@ -39,6 +40,11 @@ def find_part_files(folder: Path) -> dict[str, Path]:
         if part in found:
             raise InputError(f"{folder} has two files for one part: {found[part].name} and {path.name}; leave one out")
         found[part] = path
+    for path in sorted(folder.iterdir()):
+        if path.suffix.lower() in FOREIGN_SUFFIXES and _PART.get(path.stem.lower(), "") not in ("", *found):
+            raise InputError(
+                f"{path}: {path.suffix} files are not read; save it as CSV (UTF-8), .jsonl or numbered text"
+            )
     return found
 
 

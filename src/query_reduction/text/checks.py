@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from typing import TypeAlias
 
 from query_reduction.text.findings import Finding, Severity, counted, shortened
 from query_reduction.text.splits import examples_of
@@ -28,6 +29,7 @@ _ABOVE_MAJORITY = 0.1
 _MOST_QUICK = 20_000
 """Questions that training compares word for word before it begins."""
 _MANY_LEAKED = 0.5
+_FEW_LEAKED = 0.01
 _MANY_REPEATED = 0.2
 _MISSING = "n/a #n/a nan null todo tbd #ref! #value! #name? #div/0! undefined"
 _PLACEHOLDERS = frozenset(_MISSING.split())
@@ -37,11 +39,12 @@ _COMMA = re.compile(r"\s*,\s*")
 def check_stories(stories: Sequence[Story], *, training: bool = True) -> Iterator[Finding]:
     """What is remarkable about the stories of one part; ``training`` if a model is to learn from them."""
     asked = _asked(stories)
+    examples = _examples(stories)
     yield from _answers(stories, asked, training)
-    yield from _contradictions(stories)
-    yield from _repeated(stories)
+    yield from _contradictions(examples)
+    yield from _repeated(examples)
     yield from _question_only(asked, _learned_from_others(asked), "in this file")
-    yield from _columns(asked)
+    yield from _columns(stories, asked)
     yield from _ids(asked)
     idle = sum(not story.questions for story in stories)
     if idle:
@@ -54,7 +57,7 @@ def check_parts(train: Sequence[Story], test: Sequence[Story]) -> Iterator[Findi
     """What is wrong with a test part, given the training part."""
     asked = _asked(test)
     yield from _unseen(_asked(train), asked)
-    yield from _leaked(train, test)
+    yield from _leaked(_examples(train), _examples(test))
     yield from _question_only(asked, _learned_from(_asked(train), asked), "in training")
 
 
@@ -62,15 +65,24 @@ def quick_checks(train: Sequence[Story], test: Sequence[Story] = ()) -> Iterator
     """What takes no time to find: for the moment before training."""
     asked, tested = _asked(train), _asked(test)
     yield from _answers(train, asked, training=True)
-    yield from _columns(asked)
+    yield from _columns(train, asked)
     yield from _unseen(asked, tested)
     if len(asked) + len(tested) <= _MOST_QUICK:
-        yield from _contradictions(train)
-        yield from _leaked(train, test)
+        examples = _examples(train)
+        yield from _contradictions(examples)
+        yield from _leaked(examples, _examples(test))
 
 
 def _asked(stories: Iterable[Story]) -> list[Question]:
     return [question for story in stories for question in story.questions]
+
+
+_Examples: TypeAlias = list[tuple[Question, bytes]]
+"""Questions, each with a digest of its story and its words."""
+
+
+def _examples(stories: Iterable[Story]) -> _Examples:
+    return [example for story in stories for example in examples_of(story)]
 
 
 def _answers(stories: Sequence[Story], asked: Sequence[Question], training: bool) -> Iterator[Finding]:
@@ -168,12 +180,11 @@ def _plain(answer: str) -> str:
     return _COMMA.sub(",", " ".join(fold(compose(answer)).split()).strip(" .!?;:"))
 
 
-def _contradictions(stories: Iterable[Story]) -> Iterator[Finding]:
+def _contradictions(examples: _Examples) -> Iterator[Finding]:
     """The same question about the same sentences, with different answers."""
     answers: dict[bytes, dict[str, list[Question]]] = defaultdict(dict)
-    for story in stories:
-        for question, example in examples_of(story):
-            answers[example].setdefault(_plain(question.answer), []).append(question)
+    for question, example in examples:
+        answers[example].setdefault(_plain(question.answer), []).append(question)
     wrong = [list(found.values()) for found in answers.values() if len(found) > 1]
     if wrong:
         count = sum(len(same) for found in wrong for same in found)
@@ -190,21 +201,19 @@ def _contradictions(stories: Iterable[Story]) -> Iterator[Finding]:
         )
 
 
-def _repeated(stories: Sequence[Story]) -> Iterator[Finding]:
+def _repeated(examples: _Examples) -> Iterator[Finding]:
     seen: set[tuple[bytes, str]] = set()
     again: list[Question] = []
-    total = 0
-    for story in stories:
-        for question, example in examples_of(story):
-            total += 1
-            if (example, question.answer) in seen:
-                again.append(question)
-            seen.add((example, question.answer))
+    total = len(examples)
+    for question, example in examples:
+        if (example, question.answer) in seen:
+            again.append(question)
+        seen.add((example, question.answer))
     if len(again) > _MANY_REPEATED * total:
         yield _at(
             again[0],
             "repeated",
-            "note",
+            "warning" if len(again) * 2 > total else "note",
             len(again),
             f"{counted(len(again), 'question')} of {total} repeat{'s' * (len(again) == 1)} an earlier one word for "
             "word, story included",
@@ -276,20 +285,17 @@ def _unseen(train: Sequence[Question], asked: Sequence[Question]) -> Iterator[Fi
         )
 
 
-def _leaked(train: Iterable[Story], test: Sequence[Story]) -> Iterator[Finding]:
+def _leaked(train: _Examples, test: _Examples) -> Iterator[Finding]:
     """Test questions that are in training, story and answer included."""
-    known = {(example, question.answer) for story in train for question, example in examples_of(story)}
-    total, leaked = 0, []
-    for story in test:
-        for question, example in examples_of(story):
-            total += 1
-            if (example, question.answer) in known:
-                leaked.append(question)
+    known = {(example, question.answer) for question, example in train}
+    leaked = [question for question, example in test if (example, question.answer) in known]
+    total = len(test)
     if leaked:
+        share = len(leaked) / total
         yield _at(
             leaked[0],
             "leak",
-            "error" if len(leaked) > _MANY_LEAKED * total else "warning",
+            "error" if share > _MANY_LEAKED else "warning" if share >= _FEW_LEAKED else "note",
             len(leaked),
             f"{len(leaked)} of {total} test questions stand{'s' * (len(leaked) == 1)} word for word in training, with "
             "the same story and answer",
@@ -298,8 +304,22 @@ def _leaked(train: Iterable[Story], test: Sequence[Story]) -> Iterator[Finding]:
         )
 
 
-def _columns(asked: Sequence[Question]) -> Iterator[Finding]:
-    """Whether questions stand where answers should be."""
+def _columns(stories: Sequence[Story], asked: Sequence[Question]) -> Iterator[Finding]:
+    """Whether questions stand where answers or stories should be."""
+    for story in stories:
+        if not (len(story.sentences) == 1 and story.sentences[0].endswith("?")):
+            break
+    else:
+        if asked and not any(question.text.endswith("?") for question in asked):
+            yield _at(
+                asked[0],
+                "swapped",
+                "error",
+                len(stories),
+                f"all {len(stories)} stories are a question",
+                "exchange the columns story and question",
+                shortened(stories[0].sentences[0]),
+            )
     swapped = [question for question in asked if question.answer.endswith("?") and not question.text.endswith("?")]
     if len(swapped) * 2 > len(asked):
         yield _at(

@@ -32,7 +32,7 @@ class Finding:
     """The line of the example; 0 if it has none."""
 
     def __str__(self) -> str:
-        place = f"{self.file}:{self.line}" if self.line else self.file
+        place = f"{self.file or 'line'}{':' if self.file else ' '}{self.line}" if self.line else self.file
         example = f", e.g. {self.example}" if self.example else ""
         todo = f": {self.todo}" if self.todo else ""
         return f"{place + ': ' if place else ''}{self.severity}: {self.what}{example}{todo}"

@@ -17,7 +17,7 @@ __all__ = ["check_writing"]
 _LONG_SENTENCE = 300
 """Words; whoever writes longer ones has forgotten to end them."""
 _FEW = 0.02
-"""The share of stories in another script or language that is called a mixture; at least two stories."""
+"""The share of questions in another script or language that is called a mixture; at least two questions."""
 _HABITS: tuple[tuple[str, re.Pattern[str], Severity, str, str], ...] = (
     (
         "broken-characters",
@@ -35,7 +35,10 @@ _HABITS: tuple[tuple[str, re.Pattern[str], Severity, str, str], ...] = (
     ),
     (
         "markup",
-        re.compile(r"</?[A-Za-z][A-Za-z0-9]*(?:\s[^<>]*)?/?>|&(?:amp|lt|gt|quot|nbsp|#\d+);"),
+        re.compile(
+            r"(?i)</?(?:a|b|br|div|em|h[1-6]|i|img|li|ol|p|span|strong|su[bp]|t[dhr]|table|u|ul)\b[^<>]*>"
+            r"|&(?:amp|lt|gt|quot|nbsp|#\d+);"
+        ),
         "warning",
         "with HTML in it",
         "remove tags and entities: they are read as words",
@@ -89,9 +92,12 @@ def _finding(found: Sequence[_Text], kind: str, severity: Severity, what: str, t
 
 
 def _mixture(stories: Sequence[Story], kind: str, noun: str, labels: Sequence[str]) -> Iterator[Finding]:
-    """Stories in several scripts or languages, each of them in more than a few."""
-    counts = Counter(filter(None, labels))
-    common = [(label, count) for label, count in counts.most_common() if count >= max(2, _FEW * len(stories))]
+    """Stories in several scripts or languages, each of them with more than a few questions."""
+    counts: Counter[str] = Counter()
+    for story, label in zip(stories, labels, strict=True):
+        counts[label] += max(1, len(story.questions))
+    counts.pop("", None)
+    common = [(label, count) for label, count in counts.most_common() if count >= max(2, _FEW * counts.total())]
     if len(common) > 1:
         other = labels.index(common[1][0])
         line = stories[other].questions[0].line if stories[other].questions else 0
@@ -100,7 +106,7 @@ def _mixture(stories: Sequence[Story], kind: str, noun: str, labels: Sequence[st
             kind,
             "warning",
             sum(count for _, count in common[1:]),
-            f"stories in {len(common)} {noun}s ({shares})",
+            f"questions in {len(common)} {noun}s ({shares})",
             f"train a model for each {noun}: words of one teach nothing about the other",
             shortened(stories[other].sentences[0]),
             line=line,
