@@ -24,6 +24,9 @@ class Bench:
 
     Every contender runs in its own process, in alternating rounds; ratios are medians over the rounds, with
     quartiles. Each part is written as it finishes, followed by the page of all parts.
+
+        qrn bench --quick
+        qrn bench --only recurrence step
     """
 
     only: tuple[Section, ...] = ()

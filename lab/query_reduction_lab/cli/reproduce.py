@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from query_reduction.cli.arguments import POSITIONAL
+from query_reduction.cli.arguments import POSITIONAL, Named
 from query_reduction.cli.interrupt import stop_on_signal, train_with_progress
 from query_reduction.cli.output import console, notes, print_json
 from query_reduction.errors import InputError
@@ -45,6 +45,10 @@ class Reproduce:
     Every finished restart is stored at once; stop it at any time and run it again to resume. Stored results are
     reused, unless data or settings have changed; status names those that today's code would compute differently, and
     --renew trains them again. The whole table is also written as Markdown.
+
+        qrn reproduce qa-1k --variants 2r --tasks 1-3
+        qrn reproduce qa-10k --report-only
+        qrn reproduce status
     """
 
     table: Annotated[str, POSITIONAL]
@@ -67,11 +71,11 @@ class Reproduce:
     recipe: str | None = None
     """A different recipe of the tables instead of the column's own; its results are kept separate."""
     haystack: Path | None = None
-    """long: the book, one sentence per line; by default text/king-james-bible.txt under --data."""
+    """long: the book, one sentence per line; by default text/king-james-bible.txt under --data-root."""
     time: bool = False
     """long: also measure seconds and memory of one question about the whole book; let the machine do nothing else."""
-    data: Path | None = None
-    """The folder that holds the published data (with babi/en …); by default $QRN_DATA or the user's cache."""
+    data: Annotated[Path | None, Named("data-root", "data")] = None
+    """The folder that holds the published data (babi/en …); by default $QRN_DATA or the user's cache."""
     out: Path = Path("results")
     """The folder of the store and the reports."""
     report_only: bool = False
@@ -154,7 +158,7 @@ class Reproduce:
             raise InputError("--address needs --engine ray")
         if self.data is not None:
             if not self.data.is_dir():
-                raise InputError(f"--data {self.data}: no such folder")
+                raise InputError(f"--data-root {self.data}: no such folder")
             os.environ["QRN_DATA"] = str(self.data.resolve())
 
     def _recipe(self) -> Variation | None:

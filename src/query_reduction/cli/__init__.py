@@ -39,7 +39,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "demo": ("demo:Demo", "generate stories, train, answer and show the gates, in under a minute"),
     "data list": ("data:ListData", "list the available data and where it is stored"),
     "data fetch": ("data:FetchData", "download a published dataset"),
-    "data check": ("data:CheckData", "count the contents of a file or folder of stories and list its problems"),
+    "data check": ("check:CheckData", "what is in a file or folder of stories, and what would spoil a training on it"),
     "data symmetries": ("data:DataSymmetries", "discover which words are interchangeable, from the stories alone"),
     "data generate": ("data:GenerateData", "write generated stories as bAbI files"),
 }

@@ -34,9 +34,11 @@ _NUMBERS = {int: "a whole number", float: "a number"}
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """Marks an option whose field may not have its name: ``from_model: Annotated[str, Named("from")]``."""
+    """Marks an option that is not called as its field: ``from_model: Annotated[str, Named("from")]``."""
 
     name: str
+    before: str = ""
+    """A name it had before, which still works."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +73,8 @@ class Option:
     """The classes whose docstrings describe it, with the names that help tells them apart by."""
     default: Any = None
     """MISSING if it must be given."""
+    before: str = ""
+    """A name it had before."""
     several: bool = False
     positional: bool = False
     inside: str = ""
@@ -142,11 +146,12 @@ def options_in(options: Any, *, everything: bool = False) -> Iterator[Option]:
             inner = options_in(hint)
             nested += [replace(option, inside=field.name, group=field.name) for option in inner]
         else:
-            name = next((mark.name for mark in marks if isinstance(mark, Named)), field.name)
+            named = next((mark for mark in marks if isinstance(mark, Named)), Named(field.name))
             positional = POSITIONAL in marks
             yield Option(
                 name=field.name,
-                flag=name.upper() if positional else f"--{name.replace('_', '-')}",
+                flag=named.name.upper() if positional else f"--{named.name.replace('_', '-')}",
+                before=named.before,
                 kinds=kinds,
                 owners=(("", options),),
                 default=default,
@@ -238,7 +243,8 @@ def _add(parser: argparse.ArgumentParser, option: Option) -> None:
     elif bool in option.kinds:
         parser.add_argument(option.flag, nargs="?", const=True, type=value, dest=option.flag)
     else:
-        parser.add_argument(option.flag, nargs=several, type=value, dest=option.flag)
+        flags = (option.flag, f"--{option.before}") if option.before else (option.flag,)
+        parser.add_argument(*flags, nargs=several, type=value, dest=option.flag)
 
 
 def _made(options: Any, given: Sequence[tuple[Option, Any]]) -> Any:
@@ -250,7 +256,8 @@ def _made(options: Any, given: Sequence[tuple[Option, Any]]) -> Any:
         into[option.name] = tuple(value) if option.several else value
     for field, hint, _ in _hinted(options):
         if field.name in inner:
-            values[field.name] = hint(**inner[field.name]) if is_dataclass(hint) else inner[field.name]
+            make = hint if isinstance(hint, type) and is_dataclass(hint) else dict
+            values[field.name] = make(**inner[field.name])
     return options(**values)
 
 

@@ -23,13 +23,17 @@ __all__ = ["Ask"]
 class Ask:
     """Ask a trained model about a story.
 
-    The story comes from a file, from standard input, or, when neither is given, from the keyboard.
+    The story comes from a file, from standard input, from the command itself or, without --story, from the keyboard.
+
+        qrn ask task2 --story story.txt --question "Where is the milk?"
+        qrn ask task1 --story "Mary went to the garden." --question "Where is Mary?"
     """
 
     model: Annotated[str, POSITIONAL]
     """A model file, the folder of a training run, or the name of a ready model ('qrn models' lists them)."""
     story: str | None = None
-    """A text file, one sentence per line or prose (or a bAbI or .jsonl file: its first story); - for standard input."""
+    """A text file (prose, or one sentence per line; of a bAbI or .jsonl file the first story), - for standard input, or
+    the story itself in quotes."""
     question: str | None = None
     """The question; without one (and with the story in a file) questions are read from the keyboard."""
     stream: bool = False

@@ -29,8 +29,11 @@ _ENDINGS = frozenset(["quit", "exit", "bye", "goodbye", "bye bye"])
 class Chat:
     """Talk to a model trained on dialogs.
 
-    When it calls the knowledge base, the rows found enter the conversation and it continues by itself, so that a table
-    can be booked from the greeting to the phone number.
+    When the model queries the knowledge base, the rows found enter the conversation and the model continues by itself,
+    so that a table can be booked from the greeting to the phone number.
+
+        qrn chat dialog
+        qrn chat runs/mine --kb places.jsonl
     """
 
     model: Annotated[str, POSITIONAL]

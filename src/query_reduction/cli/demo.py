@@ -27,7 +27,11 @@ _EPOCHS = 60
 
 @dataclass(frozen=True)
 class Demo:
-    """Generate stories that need two facts, train a 2r network on them, and answer a question about a new story."""
+    """Generate stories that need two facts, train a 2r network on them, and answer a question about a new story.
+
+    qrn demo
+    qrn demo --seed 7
+    """
 
     seed: Annotated[int, Between(0, 2**32 - 1)] = 0
     """A different seed gives different stories and initial weights."""

@@ -31,15 +31,18 @@ class Evaluate:
     """Test a trained model on stories it has not seen.
 
     Of a dataset the test part is used; of a single file, every question in it.
+
+        qrn evaluate task2 --data babi --task 2
+        qrn evaluate runs/mine --data test.jsonl --mistakes 5
     """
 
     model: Annotated[str, POSITIONAL]
     """A model file, the folder of a training run, or the name of a ready model ('qrn models' lists them)."""
     data: str | None = None
-    """generated, babi (or babi/en-10k …), dialog, generated-dialog, or the path of a file or folder; by default the
-    model's own task, if its card names it."""
+    """Your file or folder; or generated, generated-dialog, babi, babi/en-10k, dialog. Default: what the model was
+    trained on, if its card names it."""
     task: str | None = None
-    """Which bAbI task or tasks (2, 1-5, all)."""
+    """The bAbI task: a number, or several (1-5,19 or all)."""
     seed: Annotated[int, Between(0, 2**32 - 1)] = 0
     """Seed of the generated stories."""
     explanations: bool = False

@@ -26,6 +26,9 @@ class Explain:
     """Show how a trained model arrived at an answer: gates, reduced queries and what each sentence contributed.
 
     Without --html, --png, --svg or --json the picture is drawn in the terminal.
+
+        qrn explain task2 --story story.txt --question "Where is the milk?"
+        qrn explain task2 --story story.txt --question "Where is the milk?" --html page.html
     """
 
     model: Annotated[str, POSITIONAL]
@@ -33,7 +36,8 @@ class Explain:
     question: str
     """The question."""
     story: str | None = None
-    """A text file, one sentence per line or prose (or a bAbI or .jsonl file: its first story); - for standard input."""
+    """A text file (prose, or one sentence per line; of a bAbI or .jsonl file the first story), - for standard input, or
+    the story itself in quotes."""
     html: Path | None = None
     """Write one standalone HTML file."""
     png: Path | None = None

@@ -26,9 +26,11 @@ class Predict:
     """Answer all questions of a file, into a file.
 
     Each answer comes with the model's confidence, the sentences it was read from, and the words the model does not
-    know. Of dialogs every turn of the user is answered, after the turns before it as they are in the file. Files may be
-    larger than memory (except .json, which is read whole). If the command is stopped or killed, the same command goes
-    on where it was.
+    know. In dialogs every turn of the user is answered, given the turns before it in the file. Files may be larger than
+    memory (except .json, which is read whole). If the command is stopped or killed, the same command continues where it
+    stopped.
+
+        qrn predict runs/mine questions.csv --out answers.csv
     """
 
     model: Annotated[str, POSITIONAL]
@@ -64,11 +66,11 @@ class Predict:
                     shown, completed=progress.share, state=f"{progress.questions} questions, {rate:.0f} a second"
                 )
                 if progress.before and progress.questions == progress.before:
-                    notes.print(f"going on after {progress.before} questions")
+                    notes.print(f"continuing after {progress.before} questions")
                 if stop and not progress.finished:
                     break
         if not progress.finished:
-            notes.print(f"stopped after {progress.questions} questions; the same command goes on from there")
+            notes.print(f"stopped after {progress.questions} questions; the same command continues from there")
             return stop.code
         if self.json:
             summary = {"questions": progress.questions, "before": progress.before, "seconds": round(seconds, 2)}

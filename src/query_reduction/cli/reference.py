@@ -10,7 +10,7 @@ import ast
 import inspect
 import shutil
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, is_dataclass
 from functools import cache
 from itertools import groupby
@@ -46,8 +46,8 @@ def help_text(options: Any, prog: str, *, everything: bool = False) -> str:
         for option in members:
             _add_help(section, option)
     settings = settings_of(options)
-    section = parser.add_argument_group("more") if settings else parser
     if settings:
+        section = parser.add_argument_group("more")
         section.add_argument("--set", metavar="NAME=VALUE", help="Any setting by its name in Python (--set l2=0).")
         section.add_argument("--help-all", action="store_true", help="Show every option, network and recipe.")
         if everything:
@@ -67,7 +67,7 @@ def _add_help(section: Any, option: Option) -> None:
         section.add_argument(option.flag, metavar=f"{option.takes}{' ...' * option.several}", help=text)
 
 
-def _choices(title: str, names: dict[str, str], width: int) -> str:
+def _choices(title: str, names: Mapping[str, str], width: int) -> str:
     lines = [textwrap.fill(f"{name}: {text}", width, initial_indent="  ", subsequent_indent="      ")
              for name, text in names.items()]  # fmt: skip
     return "\n".join([f"{title}:", *lines])

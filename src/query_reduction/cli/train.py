@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,10 +17,12 @@ from query_reduction.native.threads import MOST_THREADS, available_cores, use_th
 from query_reduction.qrn.variants import QRNConfig
 from query_reduction.reading.stories import StoryOptions
 from query_reduction.settings import Between
+from query_reduction.text.checks import quick_checks
 from query_reduction.training.presets import PRESETS
 from query_reduction.training.recipes import Recipe
 
 if TYPE_CHECKING:
+    from query_reduction.reading.protocol import Parts
     from query_reduction.training.results import RunResult
     from query_reduction.training.run import Run
     from query_reduction.training.run_folder import RunFolder
@@ -113,6 +115,7 @@ class Train:
         if self.haystack is not None:
             parts = parts.hidden_in(read_haystack(self.haystack))
         setup, start = setup_for(self.network, self.recipe, parts, self.settings, self.from_model)
+        _warn(parts, self.data)
         folder = self._folder(parts.name, parts.kind, setup.name)
         about = f"{self.data} task {self.task}" if self.task else self.data
         source = {"source": self.data} | ({"task": self.task} if self.task else {})
@@ -168,6 +171,17 @@ class Train:
             raise InputError(f"{folder} holds a finished run; choose another --out")
         if is_unfinished(folder) and not self.resume:
             raise InputError(f"{folder} holds an unfinished run; add --resume to continue it, or choose another --out")
+
+
+def _warn(parts: Parts, data: str) -> None:
+    """Say in one line each what would spoil the result; 'qrn data check' looks more closely."""
+    if parts.kind != "stories":
+        return
+    file = data if Path(data).is_file() else ""
+    for finding in quick_checks(parts.train, parts.test):
+        if finding.severity != "note":
+            warning = replace(finding, severity="warning", file=file)
+            notes.print(str(warning), style="yellow", markup=False, soft_wrap=True)
 
 
 def report(result: RunResult, folder: Path | None, kind: str) -> None:
