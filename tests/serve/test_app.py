@@ -377,12 +377,12 @@ def test_a_network_without_gates_answers_but_is_not_explained() -> None:
 def test_texts_are_split_and_what_was_not_read_is_said(reader: StoryModel) -> None:
     asked = ASKED | {"sentences": ["Mary got the milk. Mary went to the garden.", "Blorp frimmed zat."]}
     answer = request(reader, "POST", "/api/answer", json=asked).json()
-    assert (answer["told"], answer["left_out"], answer["skipped"], answer["read_as"]) == (3, [2], 0, [])
+    assert (answer["sentence_count"], answer["omitted"], answer["beyond_memory"], answer["substituted"]) == (3, [2], 0, [])
     trace = request(reader, "POST", "/api/trace", json=asked).json()
     assert trace["story"] == [*STORY, "Blorp frimmed zat."]
-    assert (trace["sentences"], trace["positions"], trace["left_out"]) == (STORY, [0, 1], [2])
+    assert (trace["sentences"], trace["positions"], trace["omitted"]) == (STORY, [0, 1], [2])
     assert trace["notes"] == answer["notes"] and trace["notes"][-1] == "1 sentence could not be read and was left out"
-    assert (trace["answer"], trace["guess"]) == (answer["answer"], False)
+    assert (trace["answer"], trace["is_guess"]) == (answer["answer"], False)
     long = request(reader, "POST", "/api/answer", json=ASKED | {"sentences": STORY * 100}).json()
     assert long["notes"] == ["read the last 50 of 200 sentences: the model was trained to read no more"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Concatenate, ParamSpec, TypeVar
+from typing import Concatenate, ParamSpec, TypeVar, cast
 
 __all__ = ["remember_short"]
 
@@ -19,9 +19,9 @@ def remember_short(
     function: Callable[Concatenate[str, Rest], Found], texts: int
 ) -> Callable[Concatenate[str, Rest], Found]:
     """The function, remembering its results for so many short texts."""
-    remembered = lru_cache(texts)(function)
+    remembered = cast("Callable[Concatenate[str, Rest], Found]", lru_cache(texts)(function))
 
-    def result(text: str, *rest: Rest.args, **named: Rest.kwargs) -> Found:
+    def result(text: str, /, *rest: Rest.args, **named: Rest.kwargs) -> Found:
         return (remembered if len(text) <= _LONGEST else function)(text, *rest, **named)
 
     return result
