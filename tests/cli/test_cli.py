@@ -210,8 +210,8 @@ def test_ask_reads_the_story_once(
         monkeypatch.setattr(owner, name, counted)
 
     count(QueryReduction, "trace", "trace")
-    count(explain_trace, "encode_sentences", "encode")
-    count(story_task, "encode_sentences", "encode")
+    count(explain_trace, "encode_read", "encode")
+    count(story_task, "encode_read", "encode")
     assert main(["ask", str(model), "--story", str(story), "--question", "Where is Mary?", *options]) == 0
     assert (calls["trace"], calls["encode"]) == (traces, encodings)
 

@@ -48,7 +48,11 @@ def test_the_same_answer_as_from_a_list(model: StoryModel, memory: int) -> None:
 def test_only_the_last_sentences_of_a_model_with_a_memory(model: StoryModel) -> None:
     lines = ["Mary went to the garden.", *["John went to the office."] * 70]
     streamed, listed = model.answer_from(iter(lines), QUESTION), model.answer(lines, QUESTION)
-    assert (streamed.text, streamed.sentence_count, streamed.beyond_memory) == (listed.text, listed.sentence_count, listed.beyond_memory)
+    assert (streamed.text, streamed.sentence_count, streamed.beyond_memory) == (
+        listed.text,
+        listed.sentence_count,
+        listed.beyond_memory,
+    )
 
 
 def test_names_never_heard_are_read(model: StoryModel) -> None:

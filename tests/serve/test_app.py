@@ -377,7 +377,12 @@ def test_a_network_without_gates_answers_but_is_not_explained() -> None:
 def test_texts_are_split_and_what_was_not_read_is_said(reader: StoryModel) -> None:
     asked = ASKED | {"sentences": ["Mary got the milk. Mary went to the garden.", "Blorp frimmed zat."]}
     answer = request(reader, "POST", "/api/answer", json=asked).json()
-    assert (answer["sentence_count"], answer["omitted"], answer["beyond_memory"], answer["substituted"]) == (3, [2], 0, [])
+    assert (answer["sentence_count"], answer["omitted"], answer["beyond_memory"], answer["substituted"]) == (
+        3,
+        [2],
+        0,
+        [],
+    )
     trace = request(reader, "POST", "/api/trace", json=asked).json()
     assert trace["story"] == [*STORY, "Blorp frimmed zat."]
     assert (trace["sentences"], trace["positions"], trace["omitted"]) == (STORY, [0, 1], [2])

@@ -25,7 +25,7 @@ from query_reduction.network import Network
 from query_reduction.reading.protocol import Given, Parts, Scores, Task
 from query_reduction.reading.question import ReadQuestion
 from query_reduction.settings import Between, check, from_json
-from query_reduction.text.encoding import EncodedQuestions, encode_sentences, encode_stories
+from query_reduction.text.encoding import EncodedQuestions, encode_read, encode_stories
 from query_reduction.text.formats import jsonl
 from query_reduction.text.formats.dialog import SILENCE, mark, speakers
 from query_reduction.text.formats.stored import Bounds
@@ -175,7 +175,7 @@ class DialogTask(Task):
     def respond_to_last(self, network: Network, dialog: Story) -> Response:
         """The response to the last question of a person's dialog."""
         read, log = self.read_last(dialog)
-        scores = network.scores(encode_sentences([(read.within_memory, read.asked)]).batch(np.array([0])))[0]
+        scores = network.scores(encode_read([(read.within_memory, read.asked)]).batch(np.array([0])))[0]
         return Response(
             text=self._in_words(best(scores, _TRIED), log),
             confidence=float(softmax(scores).max()),

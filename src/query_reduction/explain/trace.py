@@ -17,7 +17,7 @@ from query_reduction.files import write_atomically
 from query_reduction.network import Network, QueryWords, TracedLayer
 from query_reduction.reading.question import HasRead, ReadQuestion
 from query_reduction.reading.stories import Answer, Ranked, answer_of, rank, ranked_as_json
-from query_reduction.text.encoding import encode_sentences
+from query_reduction.text.encoding import encode_read
 
 __all__ = ["LEAST_TRUST", "LayerReading", "Trace", "trace"]
 
@@ -194,7 +194,7 @@ def trace(network: Network, read: ReadQuestion, answers: Sequence[str], *, endin
     With ``endings`` the story is also read up to each sentence, for the answer if it had ended there.
     """
     sentences = read.within_memory
-    record = network.trace(encode_sentences([(sentences, read.asked)]).batch(_FIRST))
+    record = network.trace(encode_read([(sentences, read.asked)]).batch(_FIRST))
     if record is None:
         raise InputError("this network has nothing to show: it does not record how much it reads of each sentence")
 
@@ -229,7 +229,7 @@ def _endings(
     first, last = read.beyond_memory, len(read.sentences)
     memory = last - first
     asked = [(read.sentences[max(0, end - memory) : end], read.asked) for end in range(first + 1, last + 1)]
-    questions = encode_sentences(asked)
+    questions = encode_read(asked)
     found: list[Ranked] = []
     for start in range(0, len(questions), _ENDINGS_AT_ONCE):
         batch = questions.batch(np.arange(start, min(start + _ENDINGS_AT_ONCE, len(questions))))

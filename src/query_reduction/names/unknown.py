@@ -17,7 +17,7 @@ from query_reduction.names.symmetries import Symmetries
 from query_reduction.names.units import TextKind, plain, words_of
 from query_reduction.text.pronouns import POSSESSIVE, pronouns
 from query_reduction.text.short_texts import remember_short
-from query_reduction.text.words import WORD, compose
+from query_reduction.text.words import POSSESSIVE_ENDINGS, WORD, compose
 
 __all__ = ["KnownReading", "NameReader", "read_unknown"]
 
@@ -106,10 +106,14 @@ class _Apart:
         """Whether every unknown name is where a known one could be."""
         return all(run.kinds for run in self.runs)
 
-    def goes_on(self, run: _Run, first: str) -> bool:
-        """Whether a word without a capital letter follows one with it: "Zoë then", but not "Zoë Washburne"."""
-        words = WORD.findall(self.text, run.start, run.end)
-        return bool(words[0][0].isupper() and words[first.count(" ") + 1][0].islower())
+    def ends_after(self, run: _Run, first: str) -> bool:
+        """Whether a name may end after its first words: before "walked" in "Zoë walked", never in "Zoë's cat"."""
+        words = list(WORD.finditer(self.text, run.start, run.end))
+        last, following = words[first.count(" ")], words[first.count(" ") + 1]
+        if self.text.startswith(POSSESSIVE_ENDINGS, last.end()):
+            return False
+        # A word without a capital letter after one with it: "Zoë then", but not "Zoë Washburne".
+        return not run.kinds or (words[0][0][0].isupper() and following[0][0].islower())
 
 
 class NameReader:
@@ -181,7 +185,7 @@ class NameReader:
             openers = set()
             for run in apart.runs:
                 for first, rest in _in_two(run.name):
-                    if first in names and (not run.kinds or apart.goes_on(run, first)):
+                    if first in names and apart.ends_after(run, first):
                         ended.add(first)
                     elif rest in names and run.name not in inside:
                         openers.add(first)

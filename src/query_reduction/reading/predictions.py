@@ -12,7 +12,7 @@ from query_reduction.heads.softmax import best
 from query_reduction.network import Floats, Network, TracedBatch
 from query_reduction.reading.question import ReadQuestion
 from query_reduction.reading.stories import Answer, StoryTask, answer_of, rank
-from query_reduction.text.encoding import encode_sentences
+from query_reduction.text.encoding import encode_read
 from query_reduction.text.sentences import split_texts
 from query_reduction.text.stories import Question, Story
 
@@ -84,7 +84,7 @@ def predict_answers(network: Network, task: StoryTask, stories: Sequence[Story])
     questions = [
         task.reader.read(sentences, question.text) for (sentences, _), (_, question) in zip(split, asked, strict=True)
     ]
-    encoded = encode_sentences([(read.within_memory, read.asked) for read in questions])
+    encoded = encode_read([(read.within_memory, read.asked) for read in questions])
     predictions: list[Prediction | None] = [None] * len(asked)
     for part, batch in encoded.batches(_BATCH, most_sentences=_MOST_SENTENCES):
         chosen: list[int] = part.tolist()

@@ -215,7 +215,7 @@ def _unmentioned(named: KnownReading | None, sentences: Sequence[Sentence]) -> t
 
 def _still_unknown(unknown: Iterable[str], named: KnownReading | None) -> tuple[str, ...]:
     """The unknown words that were not read as a known name; Benjamin's was if Benjamin was."""
-    placed = {word.lower() for name in (named.names.values() if named else ()) for word in (name, *name.split())}
+    placed = {_name(word) for name in (named.names.values() if named else ()) for word in (name, *name.split())}
     return tuple([word for word in unknown if _name(word) not in placed])
 
 

@@ -21,7 +21,7 @@ from query_reduction.reading.protocol import Given, Parts, Scores, Task
 from query_reduction.reading.question import HasRead, ReadQuestion
 from query_reduction.reading.reading import Reader, as_sentences, check_question
 from query_reduction.settings import Between, check, from_json
-from query_reduction.text.encoding import EncodedQuestions, encode_sentences, encode_stories
+from query_reduction.text.encoding import EncodedQuestions, encode_read, encode_stories
 from query_reduction.text.sentences import split_story
 from query_reduction.text.stories import Story
 from query_reduction.text.vocabulary import UNKNOWN_WORD, Vocabulary, case_matters, split_words
@@ -30,7 +30,17 @@ from query_reduction.text.word_pairs import WordPairs
 if TYPE_CHECKING:
     from jaxtyping import Float
 
-__all__ = ["SHOWN", "Answer", "Ranked", "StoryOptions", "StoryParts", "StoryTask", "answer_of", "rank", "ranked_as_json"]
+__all__ = [
+    "SHOWN",
+    "Answer",
+    "Ranked",
+    "StoryOptions",
+    "StoryParts",
+    "StoryTask",
+    "answer_of",
+    "rank",
+    "ranked_as_json",
+]
 
 SHOWN = 4
 """How many answers are given: the best one and its runners-up."""
@@ -107,9 +117,7 @@ def ranked_as_json(ranked: Ranked) -> list[dict[str, Any]]:
     return [{"answer": answer, "probability": round(probability, 6)} for answer, probability in ranked]
 
 
-def rank(
-    scores: Float[Floats, "batch answer"], names: Sequence[str], shown: int = SHOWN
-) -> list[Ranked]:
+def rank(scores: Float[Floats, "batch answer"], names: Sequence[str], shown: int = SHOWN) -> list[Ranked]:
     """For each row of scores its best answers with their probabilities."""
     shares = softmax(scores)
     highest = best(shares, shown)
@@ -189,7 +197,7 @@ class StoryTask(Task):
         """Answer questions that were read, each about its own story, in one batch."""
         if not questions:
             return []
-        encoded = encode_sentences([(read.within_memory, read.asked) for read in questions])
+        encoded = encode_read([(read.within_memory, read.asked) for read in questions])
         ranked = rank(network.scores(encoded.batch(np.arange(len(questions)))), self.vocabulary.answers)
         return [answer_of(best, read) for best, read in zip(ranked, questions, strict=True)]
 
@@ -202,7 +210,7 @@ class StoryTask(Task):
             self.vocabulary.answer_number(each.in_known_names(question.answer))
             for each, (_, question) in zip(read, asked, strict=True)
         ]
-        questions = encode_sentences([(each.within_memory, each.asked) for each in read], right)
+        questions = encode_read([(each.within_memory, each.asked) for each in read], right)
         given = np.zeros(len(questions), np.int64)
         for part, batch in questions.batches(_BATCH):
             given[part] = network.scores(batch).argmax(1)

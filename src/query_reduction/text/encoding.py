@@ -16,7 +16,7 @@ from query_reduction.text.batch import Batch
 from query_reduction.text.stories import Story
 from query_reduction.text.vocabulary import Sentence, Vocabulary
 
-__all__ = ["EncodedQuestions", "encode_sentences", "encode_stories"]
+__all__ = ["EncodedQuestions", "encode_read", "encode_stories"]
 
 _Ints = NDArray[np.int32]
 
@@ -179,9 +179,7 @@ def encode_stories(stories: Iterable[Story], vocabulary: Vocabulary, memory: int
     )
 
 
-def encode_sentences(
-    asked: Sequence[tuple[Sequence[Sentence], Sentence]], answers: Sequence[int] = ()
-) -> EncodedQuestions:
+def encode_read(asked: Sequence[tuple[Sequence[Sentence], Sentence]], answers: Sequence[int] = ()) -> EncodedQuestions:
     """Questions after sentences that were cut into words and numbered before; the answers by number, where known."""
     texts = _Texts()
 

@@ -9,7 +9,7 @@ import unicodedata
 from functools import cache
 from typing import Literal, TypeAlias
 
-__all__ = ["WORD", "Tokens", "compose", "fold", "signs", "split_words", "without_possessive"]
+__all__ = ["POSSESSIVE_ENDINGS", "WORD", "Tokens", "compose", "fold", "signs", "split_words", "without_possessive"]
 
 Tokens: TypeAlias = Literal["words", "spaces", "text"]
 """How a text is split into words.
@@ -22,7 +22,7 @@ their points (``3.5``, ``10:30``), and each symbol that is not punctuation (``�
 
 WORD = re.compile(r"(?!(?<=\w['’])[sS]\b)\w+")
 """The words of names and pronouns, where their places matter: "Benjamin's" is the word Benjamin and its ending."""
-_POSSESSIVES = ("'s", "’s", "'S", "’S")
+POSSESSIVE_ENDINGS = ("'s", "’s", "'S", "’S")
 _RUN = re.compile(r"\w+")
 _INNER = r"(?:['\-‐‑](?=\w)|(?<=\d)[.,:](?=\d))"
 # Finds the same in such a text as the pattern for all of Unicode, several times faster.
@@ -58,7 +58,7 @@ def compose(text: str) -> str:
 
 def without_possessive(word: str) -> str:
     """The word without its possessive ending: Benjamin for "Benjamin's"."""
-    return word[:-2] if len(word) > 2 and word.endswith(_POSSESSIVES) else word
+    return word[:-2] if len(word) > 2 and word.endswith(POSSESSIVE_ENDINGS) else word
 
 
 def fold(word: str) -> str:
