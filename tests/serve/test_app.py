@@ -13,6 +13,7 @@ import pytest
 from small_networks import saved_story_model
 
 from query_reduction.model import DialogModel, StoryModel, model_of
+from query_reduction.reading.question import ReadQuestion
 from query_reduction.reading.stories import Answer
 from query_reduction.serve.app import create_app
 from query_reduction.serve.batching import Batcher, BusyError
@@ -69,7 +70,7 @@ def test_answer_is_the_readers(reader: StoryModel) -> None:
     assert response.status_code == 200
     expected = reader.answer(STORY, QUESTION)
     assert response.json()["answer"] == expected.text
-    assert response.json()["confidence"] == pytest.approx(expected.confidence)
+    assert response.json()["confidence"] == pytest.approx(expected.confidence, abs=1e-6)
     assert len(response.json()["runners_up"]) == len(expected.runners_up)
 
 
@@ -332,13 +333,13 @@ def test_what_only_python_takes_for_blank_is_refused_before_it_meets_others(
             assert response.status_code == 422 and response.json()["error"]["code"] == "invalid"
 
     batches: list[int] = []
-    answer_many = reader.answer_many
+    answer_read = reader.answer_read
 
-    def counted(asked: Sequence[tuple[str | Sequence[str], str]]) -> list[Answer]:
-        batches.append(len(asked))
-        return answer_many(asked)
+    def counted(questions: Sequence[ReadQuestion]) -> list[Answer]:
+        batches.append(len(questions))
+        return answer_read(questions)
 
-    monkeypatch.setattr(reader, "answer_many", counted)
+    monkeypatch.setattr(reader, "answer_read", counted)
 
     async def together() -> list[int]:
         transport = httpx.ASGITransport(create_app({"task2": reader}, None, frozenset({"test"})))

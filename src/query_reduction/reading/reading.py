@@ -31,6 +31,8 @@ _SPREAD = 3
 """If new words are common even in training, a sentence may have this many times their share in addition."""
 _MOST_UNKNOWN = 0.75
 """With this share of unknown words a sentence is never read."""
+_MOST_WORDS = 2000
+"""Sentences of more words are never read: a batch gives every sentence as many places as the longest needs."""
 _TEXTS_KEPT = 1 << 15
 """The number of texts that are cut into words once and remembered."""
 _NO_NAMES: frozenset[str] = frozenset()
@@ -69,7 +71,7 @@ class Reader:
         seen = [*map(self._seen, story)]
         sentences, asked = [one.sentence for one in seen], self._seen(question).sentence
         every = tuple(range(len(story)))
-        if self.reads_all or (not asked.unknown and all([one.familiar for one in seen])):
+        if self.reads_all or (not asked.unknown and all(one.familiar for one in seen)):
             return self._read(story, question, sentences, asked, every)
         unknown = dict.fromkeys([word for sentence in (*sentences, asked) for word in sentence.unknown])
         named = self.names.read(story, question) if unknown and self.names else None
@@ -106,7 +108,11 @@ class Reader:
         *,
         is_guess: bool = False,
     ) -> ReadQuestion:
-        """The value; without ``unknown`` the story is read as it is written, and only the question's words are named."""
+        """All that was read. Without ``unknown`` the story is read as it is written."""
+        for number, sentence in enumerate((asked, *sentences)):
+            if len(sentence.ids) > _MOST_WORDS:
+                which = f"sentence {kept[number - 1] + 1}" if number else "the question"
+                raise InputError(f"{which} has {len(sentence.ids)} words, and at most {_MOST_WORDS} can be read")
         beyond = max(0, len(sentences) - self.memory) if self.memory else 0
         unmentioned: tuple[str, ...] = ()
         if unknown is not None and not is_guess:
@@ -149,8 +155,8 @@ class Reader:
     def reads_as_told(self, stories: Iterable[Story]) -> bool:
         """Whether it reads every sentence and question of some stories just as it is written."""
         return self.reads_all or all(
-            all([self._seen(text).familiar for text in story.sentences])
-            and not any([self.sentence(question.text).unknown for question in story.questions])
+            all(self._seen(text).familiar for text in story.sentences)
+            and not any(self.sentence(question.text).unknown for question in story.questions)
             for story in stories
         )
 
@@ -159,6 +165,8 @@ class Reader:
 
         The words of ``names`` count as known, and may stand anywhere.
         """
+        if len(sentence.ids) > _MOST_WORDS:
+            return False
         unknown = sentence.ids.count(UNKNOWN_WORD)
         named = sum([_name(word) in names for word in sentence.unknown]) if unknown and names else 0
         unknown -= named
@@ -167,7 +175,7 @@ class Reader:
             return False
         if self.pairs is not None and not named and not self.pairs.allow(sentence.ids):
             return False
-        return not unknown or all([word in names for word in self._unknown_pronouns(sentence, PERSONAL | POSSESSIVE)])
+        return not unknown or all(word in names for word in self._unknown_pronouns(sentence, PERSONAL | POSSESSIVE))
 
     def _unknown_pronouns(self, sentence: Sentence, among: Collection[str]) -> list[str]:
         """The pronouns of a text that are unknown, in lower case."""

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from jaxtyping import Float
 
 __all__ = [
-    "SHOWN",
+    "_SHOWN",
     "Answer",
     "Ranked",
     "StoryOptions",
@@ -42,7 +42,7 @@ __all__ = [
     "ranked_as_json",
 ]
 
-SHOWN = 4
+_SHOWN = 4
 """How many answers are given: the best one and its runners-up."""
 _BATCH = 256
 _COMMON = 3
@@ -117,7 +117,7 @@ def ranked_as_json(ranked: Ranked) -> list[dict[str, Any]]:
     return [{"answer": answer, "probability": round(probability, 6)} for answer, probability in ranked]
 
 
-def rank(scores: Float[Floats, "batch answer"], names: Sequence[str], shown: int = SHOWN) -> list[Ranked]:
+def rank(scores: Float[Floats, "batch answer"], names: Sequence[str], shown: int = _SHOWN) -> list[Ranked]:
     """For each row of scores its best answers with their probabilities."""
     shares = softmax(scores)
     highest = best(shares, shown)

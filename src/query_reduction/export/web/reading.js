@@ -3,6 +3,7 @@ const UNKNOWN_SHARE = 0.25;
 const SPREAD = 3;
 const MOST_UNKNOWN = 0.75;
 const MOST_LISTED = 10;
+const MOST_WORDS = 2000;
 const NO_NAMES = new Set();
 const nameOf = (word) => withoutPossessive(word).toLowerCase();
 const wordsOf = (name) => name.split(" ");
@@ -64,6 +65,7 @@ class Reader {
   }
 
   readable({ ids, unknown: words, text }, names = NO_NAMES) {
+    if (ids.length > MOST_WORDS) return false;
     let unknown = ids.filter((id) => id === UNKNOWN).length;
     const named = unknown && names.size ? words.filter((word) => names.has(nameOf(word))).length : 0;
     unknown -= named;
