@@ -63,7 +63,7 @@ def test_predictions_are_the_model_s_answers(task1: qr.StoryModel) -> None:
     for (sentences, question), found, answer in zip(asked, predictions, answers, strict=True):
         assert isinstance(found, qr.Prediction)
         assert found.confidence == pytest.approx(answer.confidence, abs=1e-5)
-        assert found.told == len(sentences)
+        assert found.sentence_count == len(sentences)
         assert found.support[0] == task1.explain(sentences, question.text).ranking()[0]
     right = [found.support[:1] == question.support for (_, question), found in zip(asked, predictions, strict=True)]
     assert sum(right) >= 0.9 * len(right), "the first sentence is nearly always the fact"

@@ -14,14 +14,15 @@ from typing import TYPE_CHECKING, Any
 
 from query_reduction.dialog.responses import Response
 from query_reduction.errors import InputError
-from query_reduction.explain.trace import Trace, trace_answer, trace_story
+from query_reduction.explain.trace import Trace, trace
 from query_reduction.model_file import MODEL_FILE, SavedModel, load_model, save_model
 from query_reduction.models import find_model
 from query_reduction.network import Network
 from query_reduction.qrn.reader import QueryReduction
 from query_reduction.reading.predictions import Prediction, in_chunks, predict_answers, predict_responses
 from query_reduction.reading.protocol import Given, Scores, Task
-from query_reduction.reading.reading import check_asked
+from query_reduction.reading.question import ReadQuestion
+from query_reduction.reading.reading import check_question
 from query_reduction.reading.stories import Answer, StoryTask
 from query_reduction.rivals.registry import name_of
 from query_reduction.text.stories import Question, Story
@@ -112,9 +113,15 @@ class StoryModel(Model):
 
     def answer_many(self, asked: Sequence[tuple[str | Sequence[str], str]]) -> list[Answer]:
         """Answer several questions, each about its own story, in one batch."""
-        for story, question in asked:
-            check_asked(story, question)
-        return self.task.answer(self.network, asked)
+        return self.answer_read([self.read(story, question) for story, question in asked])
+
+    def read(self, story: str | Sequence[str], question: str) -> ReadQuestion:
+        """A story and a question as the model reads them: sentences, words, and what was made of unknown ones."""
+        return self.task.read(story, question)
+
+    def answer_read(self, questions: Sequence[ReadQuestion]) -> list[Answer]:
+        """Answer questions that were read before, in one batch."""
+        return self.task.answer(self.network, questions)
 
     def answer_from(
         self, lines: Iterable[str], question: str, *, progress: Callable[[int], None] | None = None
@@ -128,11 +135,10 @@ class StoryModel(Model):
         # Only long texts need these.
         from query_reduction.reading.streaming import answer_recent, answer_streaming
 
-        if not question.strip():
-            raise InputError("question: it is empty")
+        check_question(question)
         task = self.task
         if task.options.memory or not isinstance(self.network, QueryReduction):
-            return answer_recent(self.answer, task, lines, question, progress)
+            return answer_recent(self.network, task, lines, question, progress)
         return answer_streaming(*self.streaming, task, lines, question, progress)
 
     @cached_property
@@ -153,8 +159,11 @@ class StoryModel(Model):
 
         With ``endings`` the story is also read up to each sentence, for the answer if it had ended there.
         """
-        check_asked(story, question)
-        return trace_story(self.network, self.task, story, question, endings=endings)
+        return self.explain_read(self.read(story, question), endings=endings)
+
+    def explain_read(self, read: ReadQuestion, *, endings: bool = True) -> Trace:
+        """The same for a question that was read before."""
+        return trace(self.network, read, self.task.vocabulary.answers, endings=endings)
 
 
 class DialogModel(Model):
@@ -190,7 +199,7 @@ class DialogModel(Model):
 
     def explain_dialog(self, dialog: Story) -> Trace:
         """What the network did with a dialog, as it reads it, at the last question."""
-        return trace_answer(self.network, self.task, self.task.story(self.task.understand(dialog)), endings=False)
+        return trace(self.network, self.task.read_last(dialog)[0], self.task.vocabulary.answers, endings=False)
 
     def shown_by(self, *, display: Display | None = None, confirm: str | None = None) -> DialogModel:
         """The same model with other display names and templates, or other responses that need a confirmation."""

@@ -186,7 +186,7 @@ def test_ask(capsys: pytest.CaptureFixture[str], model: Path, tmp_path: Path) ->
     assert len(value["trace"]["layers"]) == 2
     assert main(["ask", str(model), "--story", str(story), "--question", "Where is Mary?"]) == 0
     out = capsys.readouterr().out
-    assert value["text"] in out
+    assert value["answer"] == value["text"] and value["answer"] in out
     assert "Mary went to the garden." in out
     assert "z¹" in out
 
@@ -210,8 +210,8 @@ def test_ask_reads_the_story_once(
         monkeypatch.setattr(owner, name, counted)
 
     count(QueryReduction, "trace", "trace")
-    count(explain_trace, "encode_stories", "encode")
-    count(story_task, "encode_stories", "encode")
+    count(explain_trace, "encode_read", "encode")
+    count(story_task, "encode_read", "encode")
     assert main(["ask", str(model), "--story", str(story), "--question", "Where is Mary?", *options]) == 0
     assert (calls["trace"], calls["encode"]) == (traces, encodings)
 

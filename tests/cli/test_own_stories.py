@@ -51,7 +51,7 @@ def test_ask_takes_prose_and_says_what_it_left_out(
     story.write_text("Mary went to the garden. John went to the office.\nBlorp frimmed zat. Zot blee.\n")
     arguments = ["ask", str(model), "--story", str(story), "--question", "Where is Mary?"]
     value = run_json(capsys, *arguments)
-    assert (value["told"], value["left_out"]) == (4, [2, 3])
+    assert (value["sentence_count"], value["omitted"]) == (4, [2, 3])
     assert main(arguments) == 0
     shown = capsys.readouterr().out
     assert "2 sentences could not be read and were left out" in shown

@@ -91,7 +91,7 @@ def test_the_reduced_question_in_words_stands_beside_its_trust() -> None:
     assert isinstance(model, StoryModel)
     story = ["Daniel took the apple there.", "Sandra went to the hallway.", "Daniel journeyed to the garden."]
     trace = model.explain(story, "Where is the apple?")
-    assert trace.queries_in_words is not None and set(trace.queries_in_words[0]) == {"where is daniel"}
+    assert trace.in_words is not None and set(trace.in_words.queries[0]) == {"where is daniel"}
     console.print(gate_table(trace, width=80))
     assert any("here is" in line and "%" in line for line in console.export_text().splitlines())
 

@@ -14,6 +14,7 @@ from query_reduction.explain.columns import word_columns
 from query_reduction.explain.html import page
 from query_reduction.explain.trace import LEAST_TRUST
 from query_reduction.model import StoryModel
+from query_reduction.network import QueryWords
 
 
 @pytest.fixture
@@ -49,7 +50,7 @@ def test_a_short_memory_is_respected() -> None:
     model = make_model(memory=2)
     trace = model.explain(STORY, QUESTION)
     assert trace.sentences == STORY[2:]
-    assert trace.skipped == 2
+    assert trace.beyond_memory == 2
     assert trace.ending_here is not None
     assert trace.ending_here[0][0][0] == model.answer(STORY[1:3], QUESTION).text
     assert trace.ending_here[0][0][1] == pytest.approx(model.answer(STORY[:3], QUESTION).confidence, abs=1e-5)
@@ -90,13 +91,8 @@ def test_words_that_would_mislead_are_not_shown() -> None:
     trace = make_model().explain(STORY, QUESTION)
     layer = tuple("Where is Mary" for _ in trace.sentences)
     trust = tuple(LEAST_TRUST + (0.05 if place % 2 else -0.05) for place in range(len(layer)))
-    spoken = replace(
-        trace,
-        queries_in_words=(layer,),
-        so_far_in_words=(layer,),
-        queries_trust=(trust,),
-        so_far_trust=(tuple(0.0 for _ in layer),),
-    )
+    words = QueryWords("Where is Mary", (layer,), (layer,), (trust,), (tuple(0.0 for _ in layer),))
+    spoken = replace(trace, in_words=words)
     so_far, whole = (texts for _, texts in word_columns(spoken))
     assert set(so_far) == {""}
     assert whole == tuple("Where is Mary 75%" if place % 2 else "" for place in range(len(layer)))

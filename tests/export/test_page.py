@@ -60,7 +60,7 @@ def assert_same(page: Page, model: StoryModel, story: list[str], question: str) 
     about = f"{story} {question}"
     assert found["story"] == list(trace.story), about
     assert found["positions"] == list(trace.positions), about
-    assert found["leftOut"] == list(trace.left_out), about
+    assert found["omitted"] == list(trace.omitted), about
     assert found["unknownWords"] == list(trace.unknown_words), about
     assert found["notes"] == trace.notes(), about
     assert found["confidence"] == pytest.approx(trace.confidence, abs=NEAR), about

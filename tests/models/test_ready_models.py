@@ -130,7 +130,7 @@ def test_a_model_of_two_tasks_reads_new_names_by_the_one_they_fit() -> None:
     """In task 1 only people are asked for, so "the kimono" could be one: but nobody there gets anything."""
     story = ["Mrs Brown got the kimono there.", "Mrs Brown moved to the loading dock.", "Zoë went to the boathouse."]
     answer = story_model("task2").answer(story, "Where is the kimono?")
-    assert answer.text == "loading dock" and not answer.left_out and not answer.untold
+    assert answer.text == "loading dock" and not answer.omitted and not answer.unmentioned
     assert story_model("task2").answer(story, "Where is Zoë?").text == "boathouse"
 
 
@@ -156,5 +156,5 @@ def test_pronouns_are_read_by_those_that_know_them(
     name: str, story: str, question: str, answer: str, left_out: tuple[int, ...]
 ) -> None:
     found = story_model(name).answer(story, question)
-    assert found.text == answer and found.left_out == left_out and not found.guess
-    assert not any(word in read.lower().split() for read, _ in found.read_as for word in ("she", "him"))
+    assert found.text == answer and found.omitted == left_out and not found.is_guess
+    assert not any(word in read.lower().split() for read, _ in found.substituted for word in ("she", "him"))

@@ -97,9 +97,7 @@ def test_a_trained_model_says_its_questions() -> None:
     for story in parts.test[:10]:
         question = story.questions[0]
         trace = model.explain(story.sentences[: question.after], question.text)
-        assert trace.question_in_words == question.text.rstrip("?")
-        assert trace.queries_in_words is not None
-        assert [len(layer) for layer in trace.queries_in_words] == [len(trace.sentences)]
+        assert trace.in_words is not None and trace.in_words.question == question.text.rstrip("?")
+        assert [len(layer) for layer in trace.in_words.queries] == [len(trace.sentences)]
         assert trace.as_json()["queries_in_words"][0][0].startswith("Where is")
-        assert trace.so_far_in_words is not None
-        assert {text[:8] for text in trace.so_far_in_words[0]} <= {"", "Where is"}
+        assert {text[:8] for text in trace.in_words.so_far[0]} <= {"", "Where is"}

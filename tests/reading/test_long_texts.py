@@ -40,7 +40,7 @@ def reading_all(model: StoryModel, unreadable: str = "left-out") -> StoryModel:
 def test_the_same_answer_as_from_a_list(model: StoryModel, memory: int) -> None:
     asked = model if memory else reading_all(model)
     streamed, listed = asked.answer_from(iter(STORY), QUESTION), asked.answer(STORY, QUESTION)
-    assert (streamed.text, streamed.told) == (listed.text, listed.told) == ("kitchen", 3)
+    assert (streamed.text, streamed.sentence_count) == (listed.text, listed.sentence_count) == ("kitchen", 3)
     assert streamed.confidence == pytest.approx(listed.confidence, abs=1e-5)
     assert [text for text, _ in streamed.runners_up] == [text for text, _ in listed.runners_up]
 
@@ -48,20 +48,24 @@ def test_the_same_answer_as_from_a_list(model: StoryModel, memory: int) -> None:
 def test_only_the_last_sentences_of_a_model_with_a_memory(model: StoryModel) -> None:
     lines = ["Mary went to the garden.", *["John went to the office."] * 70]
     streamed, listed = model.answer_from(iter(lines), QUESTION), model.answer(lines, QUESTION)
-    assert (streamed.text, streamed.told, streamed.skipped) == (listed.text, listed.told, listed.skipped)
+    assert (streamed.text, streamed.sentence_count, streamed.beyond_memory) == (
+        listed.text,
+        listed.sentence_count,
+        listed.beyond_memory,
+    )
 
 
 def test_names_never_heard_are_read(model: StoryModel) -> None:
     lines = ["Zoë went to the loading dock.", "Whatever may be, may be.", *["Mr Okafor went to pier 4."] * 3]
     streamed, listed = model.answer_from(iter(lines), "Where is Zoë?"), model.answer(lines, "Where is Zoë?")
     assert streamed.text == listed.text == "loading dock"
-    assert (streamed.told, streamed.read_as) == (5, listed.read_as)
+    assert (streamed.sentence_count, streamed.substituted) == (5, listed.substituted)
 
 
 def test_sentences_that_cannot_be_read_are_left_out_or_read(model: StoryModel) -> None:
     lines = [*STORY, "Thou shalt not covet thy neighbour's ox."]
     assert reading_all(model).answer_from(lines, QUESTION).text == "kitchen"
-    assert not reading_all(model, "read").answer(lines, QUESTION).left_out
+    assert not reading_all(model, "read").answer(lines, QUESTION).omitted
 
 
 def test_memory_does_not_grow_with_the_text(model: StoryModel, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -90,7 +94,7 @@ def test_a_long_sentence_does_not_make_others_as_long(model: StoryModel) -> None
     found = reading_all(model, "read").answer_from([long, *[short] * 2000], QUESTION)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert found.told == 2001
+    assert found.sentence_count == 2001
     assert peak < 200_000_000
 
 

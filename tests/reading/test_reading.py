@@ -80,8 +80,8 @@ def test_names_never_heard_are_as_good_as_known_ones(model: StoryModel, told: li
 def test_an_answer_is_named_back_and_says_what_was_read(model: StoryModel) -> None:
     answer = model.answer(["Zoë went to the attic.", "Mary moved to the Golden Harbour."], "Where is Zoë?")
     assert answer.text == "attic"
-    assert tuple(sorted(name for name, _ in answer.read_as if name[0].isupper())) == ("Golden Harbour", "Zoë")
-    assert all(re.fullmatch(r"a name like \w+", known) for _, known in answer.read_as)
+    assert tuple(sorted(name for name, _ in answer.substituted if name[0].isupper())) == ("Golden Harbour", "Zoë")
+    assert all(re.fullmatch(r"a name like \w+", known) for _, known in answer.substituted)
     assert any(re.fullmatch(r"Zoë read as a name like (John|Sandra|Daniel)", line) for line in answer.notes())
     assert answer.unknown_words == ()
 
@@ -89,24 +89,24 @@ def test_an_answer_is_named_back_and_says_what_was_read(model: StoryModel) -> No
 def test_a_trace_shows_what_was_written(model: StoryModel) -> None:
     story = ["Zoë went to the attic.", "Blorp frimmed zat.", "Zoë moved to the pier 7."]
     trace = model.explain(story, "Where is Zoë?")
-    assert trace.sentences == (story[0], story[2]) and trace.positions == (0, 2) and trace.left_out == (1,)
+    assert trace.sentences == (story[0], story[2]) and trace.positions == (0, 2) and trace.omitted == (1,)
     assert trace.story == tuple(story)
     assert trace.answer == "pier 7" == trace.ranked[0][0]
     assert trace.ending_here is not None and trace.ending_here[0][0][0] == "attic"
     assert trace.notes() == model.answer(story, "Where is Zoë?").notes()
     assert "Blorp frimmed zat." in page(trace) and "left out" in page(trace)
-    assert trace.as_json()["left_out"] == [1]
+    assert trace.as_json()["omitted"] == [1]
 
 
 def test_a_word_of_no_kind_is_said_to_be_unknown(model: StoryModel) -> None:
     answer = model.answer(["Mary went quickly to the garden."], "Where is Mary?")
-    assert answer.unknown_words == ("quickly",) and answer.read_as == () and answer.left_out == ()
+    assert answer.unknown_words == ("quickly",) and answer.substituted == () and answer.omitted == ()
 
 
 def test_more_new_names_than_there_are_known_ones(model: StoryModel) -> None:
     people = ["Ann", "Bea", "Cid", "Dan", "Eve", "Fay"]
     answer = model.answer([f"{who} went to the garden." for who in people], "Where is Fay?")
-    assert len(answer.read_as) == 4 and answer.unknown_words
+    assert len(answer.substituted) == 4 and answer.unknown_words
 
 
 @pytest.mark.parametrize(
@@ -147,8 +147,8 @@ def test_what_cannot_be_read_does_not_matter(model: StoryModel, seed: int, count
     answer = model.answer(noisy, last.text)
     assert answer.text == expected.text
     assert answer.confidence == pytest.approx(expected.confidence, abs=1e-4)
-    assert len(answer.left_out) == count and answer.told == last.after + count
-    assert all(one < other for one, other in pairwise(answer.left_out))
+    assert len(answer.omitted) == count and answer.sentence_count == last.after + count
+    assert all(one < other for one, other in pairwise(answer.omitted))
 
 
 @pytest.mark.parametrize(
@@ -166,7 +166,7 @@ def test_what_cannot_be_read_does_not_matter(model: StoryModel, seed: int, count
 )
 def test_how_much_must_be_known(model: StoryModel, sentence: str, readable: bool) -> None:
     answer = model.answer(["Mary went to the office.", sentence], "Where is Mary?")
-    assert answer.left_out == (() if readable else (1,))
+    assert answer.omitted == (() if readable else (1,))
 
 
 @given(
@@ -184,10 +184,10 @@ def test_a_sentence_about_an_unknown_pronoun_is_left_out(
     sentence = f"{opener}{pronoun} went to the {place}."
     for who in ("Mary", "Zoë", "the nurse"):
         told = [f"{who} went to the office.", sentence[0].upper() + sentence[1:]]
-        read = reader.understand(told, f"Where is {who}?")
-        assert read.left_out == (1,) and read.untold == () and not read.guess
-        assert [name for name, _ in read.read_as] == ([] if who == "Mary" else [who.split()[-1]])
-    assert reader.understand(["Mary went to the office."], f"Where is {pronoun}?").untold == (pronoun,)
+        read = reader.read(told, f"Where is {who}?")
+        assert read.omitted == (1,) and read.unmentioned == () and not read.is_guess
+        assert [name for name, _ in read.substituted] == ([] if who == "Mary" else [who.split()[-1]])
+    assert reader.read(["Mary went to the office."], f"Where is {pronoun}?").unmentioned == (pronoun,)
 
 
 @pytest.mark.parametrize("opener", ["Then", "Later", "Afterwards,", "Suddenly"])
@@ -195,38 +195,38 @@ def test_a_sentence_about_an_unknown_pronoun_is_left_out(
 def test_what_opens_a_sentence_changes_no_name(model: StoryModel, opener: str, who: str) -> None:
     story = [f"{who} went to the office.", f"{opener} {who} went to pier 7."]
     answer = model.answer([line[0].upper() + line[1:] for line in story], f"Where is {who}?")
-    assert answer.text == "pier 7" and answer.left_out == () and answer.unknown_words == (opener.rstrip(","),)
+    assert answer.text == "pier 7" and answer.omitted == () and answer.unknown_words == (opener.rstrip(","),)
 
 
 def test_names_in_sentences_that_are_left_out_are_free(model: StoryModel) -> None:
     noise = "Blorp zat Mary frim John gleb Sandra vrop Daniel."
     answer = model.answer([noise, "Zoë went to the garden.", noise], "Where is Zoë?")
-    assert answer.left_out == (0, 2) and [name for name, _ in answer.read_as] == ["Zoë"]
+    assert answer.omitted == (0, 2) and [name for name, _ in answer.substituted] == ["Zoë"]
     assert answer.text == "garden"
 
 
 def test_whom_nothing_is_told_about_is_said(model: StoryModel) -> None:
     answer = model.answer(["Mary went to the garden.", "Zoë blorped in the garden of Eden."], "Where is Zoë?")
-    assert answer.untold == ("Zoë",) and answer.left_out == (1,)
+    assert answer.unmentioned == ("Zoë",) and answer.omitted == (1,)
     assert "Zoë is in no sentence that was read: the answer is a guess" in answer.notes()
-    assert model.answer(["Zoë went to the garden."], "Where is Zoë?").untold == ()
+    assert model.answer(["Zoë went to the garden."], "Where is Zoë?").unmentioned == ()
 
 
 def test_a_story_of_unknown_words_only_is_a_guess(model: StoryModel) -> None:
     answer = model.answer("Blorp frimmed zat.", "Where is Mary?")
-    assert answer.guess and "no sentence could be read: the answer is a guess" in answer.notes()
-    assert model.explain("Blorp frimmed zat.", "Where is Mary?").guess
+    assert answer.is_guess and "no sentence could be read: the answer is a guess" in answer.notes()
+    assert model.explain("Blorp frimmed zat.", "Where is Mary?").is_guess
     named = model.answer("Blorp frimmed zat.", "Where is Zoë?")
-    assert named.read_as == () and named.unknown_words == ("Blorp", "frimmed", "zat", "Zoë")
+    assert named.substituted == () and named.unknown_words == ("Blorp", "frimmed", "zat", "Zoë")
 
 
 def test_what_lies_beyond_the_memory_is_said(model: StoryModel) -> None:
     sentences = ["Mary went to the garden."] * 999 + ["Mary went to the office."]
     answer = model.answer(sentences, "Where is Mary?")
-    assert answer.skipped == 950 and answer.text == "office"
+    assert answer.beyond_memory == 950 and answer.text == "office"
     assert answer.notes() == ["read the last 50 of 1000 sentences: the model was trained to read no more"]
     shorter = story_model("2r8", generate(1, 20), memory=0).answer(sentences, "Where is Mary?")
-    assert shorter.skipped == 0 and shorter.notes() == []
+    assert shorter.beyond_memory == 0 and shorter.notes() == []
 
 
 def test_prose_is_not_left_out_where_training_is_prose() -> None:
@@ -236,7 +236,7 @@ def test_prose_is_not_left_out_where_training_is_prose() -> None:
     story = Story(sentences, generate(1, 1)[0].questions)
     prose = story_model("2r8", [replace(story, questions=(replace(story.questions[0], after=5),))])
     assert prose.task.unseen_share > 0.5
-    assert prose.answer(["am an unheard unsaid unseen", "ao ap"], "Where is am?").left_out == ()
+    assert prose.answer(["am an unheard unsaid unseen", "ao ap"], "Where is am?").omitted == ()
 
 
 def test_it_is_all_in_the_model_file(model: StoryModel, tmp_path_factory: pytest.TempPathFactory) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from query_reduction.cli.story_input import lines_from, sentences_from
+from query_reduction.cli.story_input import lines_from, story_from
 from query_reduction.dialog.knowledge import KnowledgeBase
 from query_reduction.errors import InputError
 from query_reduction.model import StoryModel, load
@@ -68,7 +68,7 @@ def readers() -> Target:
             told = hide(mary, passage(read_haystack(path), 1, chance), chance)
             assert len(told.sentences) == len(mary.sentences) + 1
         elif path.stem == "told":
-            sentences_from(str(path))
+            story_from(str(path))
             with lines_from(str(path)) as read:
                 reader.answer_from(read, "Where is Mary?")
         elif path.name == "curves.jsonl":

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 from rich.markup import escape
 
 from query_reduction.cli.arguments import POSITIONAL
 from query_reduction.cli.output import console, print_json, print_reading
-from query_reduction.cli.story_input import is_large, is_piped, lines_from, prompt, sentences_from
+from query_reduction.cli.story_input import is_large, is_piped, lines_from, prompt, story_from
 from query_reduction.errors import InputError
 from query_reduction.explain.terminal import gate_table
 from query_reduction.explain.trace import Trace
@@ -58,24 +59,27 @@ class Ask:
                     answer = model.answer_from(lines, question)
                 self._show(answer, question)  # where the progress bar was
             return 0
-        sentences = sentences_from(self.story)
+        story = story_from(self.story)
         if self.question is not None:
-            self._answer(model, sentences, self.question)
+            self._answer(model, story, self.question)
             return 0
         while question := prompt("question (empty line to end): "):
-            self._answer(model, sentences, question)
+            self._answer(model, story, question)
         return 0
 
-    def _answer(self, model: StoryModel, sentences: list[str], question: str) -> None:
-        trace = None
+    def _answer(self, model: StoryModel, story: str | Sequence[str], question: str) -> None:
+        read = model.read(story, question)
         if self.gates and model.shows_reading:
             # Only the JSON object has the answers at earlier endings, for which the story is read again.
-            trace = model.explain(sentences, question, endings=self.json)
-        self._show(trace.as_answer() if trace else model.answer(sentences, question), question, trace)
+            trace = model.explain_read(read, endings=self.json)
+            self._show(trace.result, question, trace)
+        else:
+            self._show(model.answer_read([read])[0], question)
 
     def _show(self, answer: Answer, question: str, trace: Trace | None = None) -> None:
         if self.json:
-            value: dict[str, Any] = {"question": question, **asdict(answer), "notes": answer.notes()}
+            # "text" is what "answer" was called before version 0.3.0.
+            value: dict[str, Any] = {"question": question, "text": answer.text, **answer.as_json()}
             if trace:
                 value["trace"] = trace.as_json()
             print_json(value)

@@ -10,7 +10,7 @@ from rich.markup import escape
 
 from query_reduction.cli.arguments import POSITIONAL
 from query_reduction.cli.output import console, notes, print_json, print_reading
-from query_reduction.cli.story_input import sentences_from
+from query_reduction.cli.story_input import story_from
 from query_reduction.errors import InputError
 from query_reduction.explain import html, picture
 from query_reduction.explain.terminal import gate_table
@@ -56,7 +56,7 @@ class Explain:
         model = load(self.model)
         if isinstance(model, DialogModel):
             raise InputError(f"{self.model} holds conversations: use 'qrn chat' and /why")
-        trace = model.explain(sentences_from(self.story), self.question)
+        trace = model.explain(story_from(self.story), self.question)
         if self.html:
             write_atomically(self.html, html.page(trace))
         for path in (self.png, self.svg):

@@ -10,7 +10,7 @@ from pathlib import Path
 from query_reduction.cli.output import notes
 from query_reduction.errors import InputError
 
-__all__ = ["is_large", "is_piped", "lines_from", "prompt", "sentences_from"]
+__all__ = ["is_large", "is_piped", "lines_from", "prompt", "story_from"]
 
 _MOST_BYTES = 50 * 1024 * 1024
 _LARGE = 1024 * 1024
@@ -25,15 +25,15 @@ def is_piped(story: str | None) -> bool:
     return story == "-" or (story is None and not sys.stdin.isatty())
 
 
-def sentences_from(story: str | None) -> list[str]:
-    """The story's lines, each one sentence or several: of the named file, of standard input (-), given, or typed."""
+def story_from(story: str | None) -> str | list[str]:
+    """The story as text, or its sentences: of the named file, of standard input (-), given in quotes, or typed."""
     if is_piped(story):
-        sentences = _sentences(sys.stdin.read(_MOST_BYTES))
-        if not sentences:
+        text = _told(sys.stdin.read(_MOST_BYTES))
+        if not text:
             raise InputError("no sentences on standard input")
-        return sentences
+        return text
     if story is not None:
-        return _of_file(_file(story)) if not _is_text(story) else _sentences(story)
+        return _of_file(_file(story)) if not _is_text(story) else _told(story)
     notes.print("Type the story; an empty line ends it.")
     sentences = []
     while sentence := prompt("> "):
@@ -53,7 +53,7 @@ def lines_from(story: str | None) -> Iterator[Iterator[str]]:
     if story is None and sys.stdin.isatty():
         raise InputError("--stream needs a story: a file, or - for standard input")
     if story is not None and _is_text(story):
-        yield iter(_sentences(story))
+        yield iter(story.splitlines())
         return
     piped = is_piped(story)
     path = Path("-") if story is None or piped else _file(story)
@@ -116,29 +116,29 @@ def _shown(story: str) -> str:
     return repr(story if len(story) <= 60 else f"{story[:57]}...")
 
 
-def _of_file(path: Path) -> list[str]:
+def _of_file(path: Path) -> str | list[str]:
     if path.suffix == ".jsonl":
         from query_reduction.text.formats.readers import read_file
 
         return list(read_file(path)[0].sentences)
     try:
         with path.open(encoding="utf-8-sig") as file:
-            text = file.read(_MOST_BYTES)
+            text = _told(file.read(_MOST_BYTES))
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: not UTF-8 text") from error
     except OSError as error:
         raise InputError(f"{path}: {error.strerror}") from error
-    sentences = _sentences(text)
-    if not sentences:
+    if not text:
         raise InputError(f"{path}: no sentences in this file")
-    return sentences
+    return text
 
 
-def _sentences(text: str) -> list[str]:
-    """One sentence per line. For numbered (bAbI) lines, the first story, without numbers and without its questions."""
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    split = [line.partition(" ") for line in lines]
+def _told(text: str) -> str | list[str]:
+    """A text without questions (bAbI has them after a tab). Numbered lines are the sentences of its first story."""
+    lines = [line.strip() for line in text.splitlines()]
+    filled = [line for line in lines if line]
+    split = [line.partition(" ") for line in filled]
     if not all(number.isdecimal() and rest for number, _, rest in split):
-        return [line for line in lines if "\t" not in line]
+        return "\n".join([line for line in lines if "\t" not in line]).strip()
     ends = (place for place, (number, _, _) in enumerate(split) if place and int(number[:12]) == 1)
     return [rest for _, _, rest in split[: next(ends, len(split))] if "\t" not in rest]

@@ -25,8 +25,9 @@ from query_reduction.heads.slots import API_CALL, cut
 from query_reduction.heads.softmax import best, softmax
 from query_reduction.network import Network
 from query_reduction.reading.protocol import Given, Parts, Scores, Task
+from query_reduction.reading.question import ReadQuestion
 from query_reduction.settings import Between, check, from_json
-from query_reduction.text.encoding import EncodedQuestions, encode_stories
+from query_reduction.text.encoding import EncodedQuestions, encode_read, encode_stories
 from query_reduction.text.formats import jsonl
 from query_reduction.text.formats.dialog import SILENCE, mark, speakers
 from query_reduction.text.formats.stored import Bounds
@@ -182,16 +183,32 @@ class DialogTask(Task):
 
     def respond_to_last(self, network: Network, dialog: Story) -> Response:
         """The response to the last question of a person's dialog."""
-        story, log = self._read(self.understand(dialog))
-        last = story.questions[-1]
-        only_last = Story(story.sentences[: last.after], (last,))
-        batch = encode_stories([only_last], self.vocabulary, self.options.memory).batch(np.array([0]))
-        scores = network.scores(batch)[0]
+        read, log = self.read_last(dialog)
+        scores = network.scores(encode_read([(read.within_memory, read.asked)]).batch(np.array([0])))[0]
         return Response(
             text=self._in_words(best(scores, _TRIED), log),
             confidence=float(softmax(scores).max()),
             unknown_words=self.hearing.hear(dialog.questions[-1].text).unknown,
         )
+
+    def read_last(self, dialog: Story) -> tuple[ReadQuestion, MentionLog | None]:
+        """The last question of a person's dialog as the network reads it, and the names mentioned before it."""
+        story, log = self._read(self.understand(dialog))
+        last = story.questions[-1]
+        texts = story.sentences[: last.after]
+        sentences, asked = tuple(map(self.vocabulary.sentence, texts)), self.vocabulary.sentence(last.text)
+        memory = self.options.memory
+        read = ReadQuestion(
+            story=texts,
+            question=last.text,
+            sentence_count=len(texts),
+            sentences=sentences,
+            asked=asked,
+            kept=tuple(range(len(texts))),
+            beyond_memory=max(0, len(texts) - memory) if memory else 0,
+            unknown_words=tuple(dict.fromkeys([word for text in (*sentences, asked) for word in text.unknown])),
+        )
+        return read, log
 
     def _read(self, dialog: Story) -> tuple[Story, MentionLog | None]:
         """The dialog as the network reads it, and the names mentioned up to its last question."""

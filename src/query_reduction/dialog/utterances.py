@@ -7,13 +7,13 @@ that are ruled out ("not French, Italian") are dropped. Words that remain unknow
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections import Counter
+from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import cached_property
-from itertools import takewhile
 
 from query_reduction.dialog.mentions import Lexicon
 from query_reduction.dialog.phrases import EDGE, Phrase
@@ -49,11 +49,12 @@ _ALIKE = tuple(
 """English words that mean about the same: an unknown one is replaced by the first one the model knows."""
 _GREETING = frozenset("hello hi hey howdy greetings good morning afternoon evening day there to you".split())  # noqa: SIM905
 _PIECES = re.compile(r"[^\s,;!?()\"“”…/]+")
-_EDGES = re.compile(r"^[^\w<$#]+|[^\w>$#]+$")
 _TAKEN_BACK = re.compile(
     r"(?:\bno|\b(?:not|nor|without|except|hate|than|instead of|don'?t (?:want|like|need))(?: \S+){0,2})$"
 )
 """What precedes a name that is ruled out."""
+_MOST_BEFORE = 8
+"""So many words before a name tell whether it is ruled out."""
 _CLAUSE_ENDS = re.compile(r"[,;!?]|\.(?!\w)|\s[-–—]+\s|\bbut\b")
 _CLOSE = 0.84
 _SHORTEST = 5
@@ -108,34 +109,42 @@ class Hearing:
         """One utterance."""
         if text == SILENCE:
             return Heard(text)
-        heard: list[str] = []
+        heard: dict[int, str] = {}
+        """The words so far, by their numbers, in order: one in the middle may be taken back."""
+        of_kind: dict[str, list[int]] = defaultdict(list)
         unknown: list[str] = []
         assumed: dict[str, str] = {}
+        count = itertools.count()
         for clause in _CLAUSE_ENDS.split(compose(text).replace("’", "'")):
-            before = ""
+            before: deque[str] = deque(maxlen=_MOST_BEFORE)
             for piece in self._join_names(_PIECES.findall(clause)):
                 word = self._word(piece)
                 kind = self._kind(word) if word else None
                 if word and kind in self.slots and self._is_assumed(piece, word):
                     # "A moderate budget" is moderate: what was only assumed never replaces what was said.
-                    if any(self._kind(other) == kind and other not in assumed.values() for other in heard):
+                    if any(heard[number] not in assumed.values() for number in of_kind[kind] if number in heard):
                         continue
-                    assumed[_EDGES.sub("", piece)] = word
-                if kind is not None and (taken_back := _TAKEN_BACK.search(before)):
+                    assumed[_bare(piece)] = word
+                if kind is not None and (taken_back := _TAKEN_BACK.search(" ".join(before))):
                     for said in reversed(taken_back[0].split()):
-                        if heard and heard[-1] == self._word(said):
-                            heard.pop()
+                        if heard and (last := next(reversed(heard.items())))[1] == self._word(said):
+                            del heard[last[0]]
                     continue
                 if kind in self.slots and kind not in self.doubled:
                     # If a kind is named twice, the last one wins: "Italian, no wait, French".
-                    heard = [other for other in heard if self._kind(other) != kind]
+                    for number in of_kind.pop(kind, ()):
+                        heard.pop(number, None)
                 if word:
-                    heard.append(word)
+                    number = next(count)
+                    heard[number] = word
+                    if kind is not None:
+                        of_kind[kind].append(number)
                 elif any(letter.isalnum() for letter in piece):
-                    unknown.append(_EDGES.sub("", piece))
-                before = f"{before} {piece.lower()}".strip()
-        kept = tuple((piece, word) for piece, word in assumed.items() if word in heard)
-        return Heard(" ".join(self._in_phrases(heard)), tuple(dict.fromkeys(unknown)), kept)
+                    unknown.append(_bare(piece))
+                before.append(piece.lower())
+        words = [*heard.values()]
+        kept = tuple((piece, word) for piece, word in assumed.items() if word in words)
+        return Heard(" ".join(self._in_phrases(words)), tuple(dict.fromkeys(unknown)), kept)
 
     def _in_phrases(self, words: Sequence[str]) -> list[str]:
         """The words, where names in a context that their kind never has in training are put into their phrase."""
@@ -156,7 +165,8 @@ class Hearing:
                 while said and said[-1] in phrase.before:
                     said.pop()
                 said += (*phrase.before, word, *phrase.after)
-                skip = sum(1 for _ in takewhile(phrase.after.__contains__, words[place + 1 :]))
+                while place + skip + 1 < len(words) and words[place + skip + 1] in phrase.after:
+                    skip += 1
         return said
 
     def wishes(self, heard: str) -> dict[str, str]:
@@ -188,7 +198,7 @@ class Hearing:
     def _word(self, piece: str) -> str | None:
         """The word a piece of text stands for, if there is one."""
         written = piece.lower()
-        bare = _EDGES.sub("", written)
+        bare = _bare(written)
         if bare.isdecimal() and len(bare) <= 2:
             return self._number(bare) or self._otherwise.get(bare)
         for form in (written, bare):
@@ -204,7 +214,7 @@ class Hearing:
         return found
 
     def _is_assumed(self, piece: str, word: str) -> bool:
-        bare = _EDGES.sub("", piece.lower())
+        bare = _bare(piece.lower())
         return bare != word and self._alike.get(bare) == word
 
     def _means_something(self, word: str) -> bool:
@@ -234,7 +244,7 @@ class Hearing:
         while start < len(pieces):
             length = 1
             for longer in range(min(5, len(pieces) - start), 1, -1):
-                name = "_".join(_EDGES.sub("", piece.lower()) for piece in pieces[start : start + longer])
+                name = "_".join(_bare(piece.lower()) for piece in pieces[start : start + longer])
                 if name in self.lexicon.kinds:
                     length = longer
                     break
@@ -245,7 +255,7 @@ class Hearing:
     @cached_property
     def _otherwise(self) -> dict[str, str]:
         """Known words, indexed by their form without surrounding punctuation and apostrophes."""
-        plain = {_EDGES.sub("", word).replace("'", ""): word for word in sorted(self.words) if word[0] not in "<$#"}
+        plain = {_bare(word).replace("'", ""): word for word in sorted(self.words) if word[0] not in "<$#"}
         return {bare: word for bare, word in plain.items() if bare}
 
     @cached_property
@@ -272,6 +282,7 @@ def understood(dialog: Story, hearing: Hearing) -> Story:
     """
     sentences: list[str] = []
     questions: list[Question] = []
+    wishes: dict[str, str] = {}
     call = ""
     options = -1
     """Where the rows shown for the last call begin; -1 if there are none."""
@@ -280,12 +291,15 @@ def understood(dialog: Story, hearing: Hearing) -> Story:
         turn = turns.get(place)
         if turn is not None:
             heard = hearing.hear(turn.text).text or SILENCE
-            if not call and _says_all_again(heard, questions, hearing):
+            if not call and _says_all_again(heard, wishes, hearing):
                 greeted = 1 if hearing.only_greets(questions[0].text) or questions[0].text == SILENCE else 0
                 del sentences[2 * greeted :], questions[greeted:]
+                wishes = {}
+            wishes |= hearing.wishes(heard)
             if options >= 0 and _changes(heard, call, hearing):
                 del sentences[options:]
-                questions = [question for question in questions if question.after < options]
+                while questions and questions[-1].after >= options:
+                    questions.pop()
                 options = -1
             questions.append(Question(heard, turn.answer, len(sentences)))
         if place == len(dialog.sentences):
@@ -299,15 +313,22 @@ def understood(dialog: Story, hearing: Hearing) -> Story:
     return Story(tuple(sentences), tuple(questions), dialog.task)
 
 
-def _says_all_again(heard: str, before: Sequence[Question], hearing: Hearing) -> bool:
+def _says_all_again(heard: str, wishes: Mapping[str, str], hearing: Hearing) -> bool:
     """Whether an utterance repeats every wish so far, which took several turns."""
-    said: dict[str, str] = {}
-    for turn in before:
-        said |= hearing.wishes(turn.text)
-    return len(said) > 1 and heard != SILENCE and said.items() <= hearing.wishes(heard).items()
+    return len(wishes) > 1 and heard != SILENCE and wishes.items() <= hearing.wishes(heard).items()
 
 
 def _changes(heard: str, call: str, hearing: Hearing) -> bool:
     """Whether an utterance asks for something other than the call does."""
     called = {hearing.lexicon.kinds.get(word): word for word in call.lower().split()}
     return any(kind in called and called[kind] != name for kind, name in hearing.wishes(heard).items())
+
+
+def _bare(piece: str) -> str:
+    """A piece of text without the punctuation around it; names of kinds and commands keep theirs (<place>, #4)."""
+    start, end = 0, len(piece)
+    while start < end and not (piece[start].isalnum() or piece[start] in "_<$#"):
+        start += 1
+    while end > start and not (piece[end - 1].isalnum() or piece[end - 1] in "_>$#"):
+        end -= 1
+    return piece[start:end]

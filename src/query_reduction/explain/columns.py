@@ -102,23 +102,26 @@ def word_columns(trace: Trace) -> list[WordColumn]:
 
     Texts that cannot be trusted are left empty, the others show how far they can be trusted.
     """
+    words = trace.in_words
+    if words is None:
+        return []
     columns: list[WordColumn] = []
-    so_far_texts = _trusted(trace.so_far_in_words, trace.so_far_trust)
-    whole_texts = _trusted(trace.queries_in_words, trace.queries_trust)
+    so_far_texts = _trusted(words.so_far, words.so_far_trust)
+    whole_texts = _trusted(words.queries, words.queries_trust)
     for number, (so_far, whole) in enumerate(zip(so_far_texts, whole_texts, strict=True), start=2):
         columns.append((f"query {number} so far", so_far))
         columns.append((f"query {number}", whole))
     return columns
 
 
-def _trusted(words: Sequence[Sequence[str]] | None, trust: Sequence[Sequence[float]] | None) -> list[tuple[str, ...]]:
+def _trusted(words: Sequence[Sequence[str]], trust: Sequence[Sequence[float]]) -> list[tuple[str, ...]]:
     """By layer, the texts with how far they can be trusted in percent."""
     return [
         tuple(
             f"{text} {sure:.0%}" if text and sure >= LEAST_TRUST else ""
             for text, sure in zip(texts, values, strict=True)
         )
-        for texts, values in zip(words or (), trust or (), strict=True)
+        for texts, values in zip(words, trust, strict=True)
     ]
 
 

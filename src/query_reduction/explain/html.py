@@ -10,7 +10,8 @@ from html import escape
 from importlib.resources import files
 
 from query_reduction.explain.columns import GateColumn, gate_columns, legend, word_columns
-from query_reduction.explain.trace import Ranked, Trace
+from query_reduction.explain.trace import Trace
+from query_reduction.reading.stories import Ranked
 
 __all__ = ["fragment", "page", "style"]
 
@@ -102,12 +103,12 @@ def _table(trace: Trace, positions: Iterable[int], *, whole: bool = False) -> st
         ]
         rows[trace.positions[row]] = "".join(cells)
     if whole:
-        rows |= {place: _left_out(place + 1, trace.story[place]) for place in trace.left_out}
+        rows |= {place: _omitted(place + 1, trace.story[place]) for place in trace.omitted}
         rows = dict(sorted(rows.items()))
     return "".join([*head, *rows.values(), "</tbody></table></div>\n"])
 
 
-def _left_out(number: int, sentence: str) -> str:
+def _omitted(number: int, sentence: str) -> str:
     return (
         f'<tr class="unread" title="could not be read and was left out"><td class="number">{number}</td>'
         f'<th scope="row" class="sentence">{escape(sentence)}</th></tr>\n'

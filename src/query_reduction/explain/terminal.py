@@ -40,7 +40,7 @@ def gate_table(trace: Trace, *, width: int, most: int = 40) -> Group:
     before = -1
     for row in shown:
         if row > before + 1:
-            table.add_row(_left_out(row - before - 1), *empty)
+            table.add_row(_omitted(row - before - 1), *empty)
         before = row
         table.add_row(
             Text(trace.sentences[row]),
@@ -49,7 +49,7 @@ def gate_table(trace: Trace, *, width: int, most: int = 40) -> Group:
             *(Text(texts[row]) for _, texts in spoken),
         )
     if before < len(trace.sentences) - 1:
-        table.add_row(_left_out(len(trace.sentences) - 1 - before), *empty)
+        table.add_row(_omitted(len(trace.sentences) - 1 - before), *empty)
     asked = Text.assemble(trace.question, "  ", (trace.answer, "bold"))
     return Group(table, asked, "", *(Text(line, style="dim") for line in legend(columns, spoken)))
 
@@ -66,7 +66,7 @@ def _fitting(
     return columns, words[max(len(words) - fitting, 0) :]
 
 
-def _left_out(count: int) -> Text:
+def _omitted(count: int) -> Text:
     return Text(f"… {count} sentence{'s' * (count != 1)} that contributed less", style="dim")
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -13,28 +14,30 @@ from numpy.typing import NDArray
 
 from query_reduction.errors import InputError
 from query_reduction.files import write_atomically
-from query_reduction.heads.softmax import best, softmax
-from query_reduction.network import Network, TracedLayer
-from query_reduction.reading.protocol import Task
-from query_reduction.reading.reading import Reading, Understood
-from query_reduction.reading.stories import Answer, StoryTask
-from query_reduction.text.encoding import EncodedQuestions, encode_stories
-from query_reduction.text.stories import Question, Story
+from query_reduction.network import Network, QueryWords, TracedLayer
+from query_reduction.reading.question import HasRead, ReadQuestion
+from query_reduction.reading.stories import Answer, Ranked, answer_of, rank, ranked_as_json
+from query_reduction.text.encoding import encode_read
 
-__all__ = ["LEAST_TRUST", "LayerReading", "Ranked", "Trace", "trace_answer", "trace_story"]
+__all__ = ["LEAST_TRUST", "LayerReading", "Trace", "trace"]
 
 _Floats = NDArray[np.floating[Any]]
 
-Ranked = tuple[tuple[str, float], ...]
-"""Answers with their probabilities, best first."""
-
-_Words = tuple[tuple[str, ...], ...]
+_FIRST = np.array([0])
 
 LEAST_TRUST = 0.7
 """Queries in words that can be trusted less than this are not shown: they tend not to be questions at all."""
 _MOST_ENDINGS = 200
 """Stories up to this long are read again for every ending: the work grows with the square of the length."""
 _ENDINGS_AT_ONCE = 64
+
+
+def _old_words(old: str, new: str) -> property:
+    def value(self: Trace) -> Any:
+        warnings.warn(f"{old} is called in_words.{new} from version 0.3.0 on", DeprecationWarning, stacklevel=2)
+        return None if self.in_words is None else getattr(self.in_words, new)
+
+    return property(value, doc=f"The old name of ``in_words.{new}``.")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -70,22 +73,11 @@ class LayerReading:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Trace(Reading):
-    """What the network did with a story and a question, in the user's own words."""
+class Trace(HasRead):
+    """An answer and what the network did to find it, in the user's own words."""
 
-    sentences: tuple[str, ...]
-    """The sentences it read."""
-    positions: tuple[int, ...]
-    """Their positions in the story."""
-    story: tuple[str, ...]
-    """All sentences of the story, those that were not read included."""
-    question: str
-    answer: str
-    confidence: float
-    ranked: Ranked
-    """The best answers."""
-    unknown_words: tuple[str, ...]
-    """Words of story and question the model never saw in training; they were ignored."""
+    result: Answer
+    """The answer, with the story and the question as they were read."""
     layers: tuple[LayerReading, ...]
     contributions: _Floats
     """How much each sentence contributed: at least 0, summing to at most 1."""
@@ -96,23 +88,61 @@ class Trace(Reading):
     """The best answers from the last layer's state at each sentence, where the network has such a state. Lower layers
     have read the whole story, so this is how the answer forms during reading, not what an earlier end would
     give."""
-    question_in_words: str | None = None
-    """The question as the decoder recovers it from its vector, where the model has one."""
-    queries_in_words: tuple[tuple[str, ...], ...] | None = None
-    """By layer below the last and sentence, the reduced query that the next layer reads the sentence with."""
-    so_far_in_words: tuple[tuple[str, ...], ...] | None = None
-    """The same from the sentences so far only, without the backward direction; empty if less than a fifth of a query
-    has been read and not been reset since."""
-    queries_trust: tuple[tuple[float, ...], ...] | None = None
-    """How far ``queries_in_words`` can be trusted: the decoder's probability of each query's least certain word."""
-    so_far_trust: tuple[tuple[float, ...], ...] | None = None
-    """The same for ``so_far_in_words``."""
+    in_words: QueryWords | None = None
+    """Question and reduced queries as the decoder recovers them from their vectors, where the model has one."""
     stage: str = "layer"
     """What the network's authors call a layer: a layer, a hop, a pass or a step."""
 
+    @property
+    def read(self) -> ReadQuestion:
+        """The story and the question as they were read."""
+        return self.result.read
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """The sentences that were read, as they were written."""
+        return tuple([self.read.story[place] for place in self.read.positions])
+
+    @property
+    def positions(self) -> tuple[int, ...]:
+        """Their positions in the story."""
+        return self.read.positions
+
+    @property
+    def story(self) -> tuple[str, ...]:
+        """All sentences of the story, those that were not read included."""
+        return self.read.story
+
+    @property
+    def question(self) -> str:
+        """The question as it was written."""
+        return self.read.question
+
+    @property
+    def answer(self) -> str:
+        """The answer alone, in words."""
+        return self.result.text
+
+    @property
+    def confidence(self) -> float:
+        """The model's probability of the answer, from 0 to 1."""
+        return self.result.confidence
+
+    @property
+    def ranked(self) -> Ranked:
+        """The best answers."""
+        return self.result.ranked
+
     def as_answer(self) -> Answer:
-        """The answer alone."""
-        return Answer.of(self.ranked, self)
+        """The old name of ``result``."""
+        warnings.warn("as_answer() is called result from version 0.3.0 on", DeprecationWarning, stacklevel=2)
+        return self.result
+
+    question_in_words = _old_words("question_in_words", "question")
+    queries_in_words = _old_words("queries_in_words", "queries")
+    so_far_in_words = _old_words("so_far_in_words", "so_far")
+    queries_trust = _old_words("queries_trust", "queries_trust")
+    so_far_trust = _old_words("so_far_trust", "so_far_trust")
 
     def ranking(self) -> list[int]:
         """Positions of the sentences read, those that contributed most first."""
@@ -126,33 +156,24 @@ class Trace(Reading):
 
     def as_json(self, *, vectors: bool = False) -> dict[str, Any]:
         """The trace as plain lists and numbers; ``vectors`` adds candidates and reduced queries in full."""
-        value: dict[str, Any] = {
+        value: dict[str, Any] = self.result.as_json() | {
+            "ranked": ranked_as_json(self.ranked),
+            "question": self.question,
+            "story": list(self.story),
             "sentences": list(self.sentences),
             "positions": list(self.positions),
-            "story": list(self.story),
-            "skipped": self.skipped,
-            "left_out": list(self.left_out),
-            "read_as": [list(names) for names in self.read_as],
-            "unknown_words": list(self.unknown_words),
-            "untold": list(self.untold),
-            "guess": self.guess,
-            "notes": self.notes(),
-            "question": self.question,
-            "answer": self.answer,
-            "confidence": round(self.confidence, 6),
-            "ranked": _ranked(self.ranked),
             "contributions": _list(self.contributions),
             "shares": _list(self.shares()),
             "layers": [layer.as_json(vectors=vectors) for layer in self.layers],
-            "ending_here": None if self.ending_here is None else [_ranked(best) for best in self.ending_here],
-            "so_far": None if self.so_far is None else [_ranked(best) for best in self.so_far],
+            "ending_here": None if self.ending_here is None else [ranked_as_json(best) for best in self.ending_here],
+            "so_far": None if self.so_far is None else [ranked_as_json(best) for best in self.so_far],
         }
-        if self.queries_in_words is not None:
-            value["question_in_words"] = self.question_in_words
-            value["queries_in_words"] = [list(layer) for layer in self.queries_in_words]
-            value["so_far_in_words"] = [list(layer) for layer in self.so_far_in_words or ()]
-            value["queries_trust"] = _rounded(self.queries_trust)
-            value["so_far_trust"] = _rounded(self.so_far_trust)
+        if self.in_words is not None:
+            value["question_in_words"] = self.in_words.question
+            value["queries_in_words"] = [list(layer) for layer in self.in_words.queries]
+            value["so_far_in_words"] = [list(layer) for layer in self.in_words.so_far]
+            value["queries_trust"] = _rounded(self.in_words.queries_trust)
+            value["so_far_trust"] = _rounded(self.in_words.so_far_trust)
             value["least_trust"] = LEAST_TRUST
         return value
 
@@ -167,112 +188,53 @@ class Trace(Reading):
         return fragment(self)
 
 
-def trace_story(
-    network: Network, task: StoryTask, story: str | Sequence[str], question: str, *, endings: bool = True
-) -> Trace:
-    """Trace the answer to a question about a story, sentences or texts of several."""
-    understood = task.understand(story, question)
-    traced = trace_answer(network, task, understood.as_story(), endings=endings)
+def trace(network: Network, read: ReadQuestion, answers: Sequence[str], *, endings: bool = True) -> Trace:
+    """Run a network over a question that was read, and record it; ``answers`` are all that it can give.
 
-    def back(ranked: Ranked) -> Ranked:
-        return tuple((understood.name_back(answer), probability) for answer, probability in ranked)
-
-    ranked = back(traced.ranked)
-    return replace(
-        traced,
-        sentences=tuple(understood.story[place] for place in understood.positions),
-        positions=understood.positions,
-        story=understood.story,
-        question=question,
-        answer=ranked[0][0],
-        ranked=ranked,
-        ending_here=None if traced.ending_here is None else tuple(map(back, traced.ending_here)),
-        so_far=None if traced.so_far is None else tuple(map(back, traced.so_far)),
-        question_in_words=traced.question_in_words and understood.in_own_names(traced.question_in_words),
-        queries_in_words=_in_own_names(traced.queries_in_words, understood),
-        so_far_in_words=_in_own_names(traced.so_far_in_words, understood),
-        **understood.fields(),
-    )
-
-
-def trace_answer(
-    network: Network,
-    task: Task,
-    story: Story,
-    *,
-    endings: bool = True,
-    shown: int = 5,
-) -> Trace:
-    """Run a network over the last question of a story and record it; ``shown`` answers are ranked per sentence.
-
-    The story is as the network reads it: a dialog has been prepared, a user's story made readable.
+    With ``endings`` the story is also read up to each sentence, for the answer if it had ended there.
     """
-    last = story.questions[-1]
-    only_last = Story(story.sentences[: last.after], (last,))
-    batch = _encode(task, only_last).batch(np.array([0]))
-    read = network.trace(batch)
-    if read is None:
+    sentences = read.within_memory
+    record = network.trace(encode_read([(sentences, read.asked)]).batch(_FIRST))
+    if record is None:
         raise InputError("this network has nothing to show: it does not record how much it reads of each sentence")
-    answers = task.vocabulary.answers
-    ranked = _rank(read.scores, answers, shown)[0]
-    count = int(batch.lengths[0])
-    skipped = last.after - count
-    words = read.in_words() if read.in_words else None
-    weights = np.mean([layer.weights[0] for layer in read.layers], axis=0)
+
+    def ranked(scores: _Floats) -> tuple[Ranked, ...]:
+        back = [read.name_back(answer) for answer in answers] if read.names else answers
+        return tuple(rank(scores, back))
+
     return Trace(
-        sentences=only_last.sentences[skipped:],
-        positions=tuple(range(skipped, last.after)),
-        story=only_last.sentences,
-        told=last.after,
-        skipped=skipped,
-        question=last.text,
-        answer=ranked[0][0],
-        confidence=ranked[0][1],
-        ranked=ranked,
-        unknown_words=tuple(task.vocabulary.unknown_words([*only_last.sentences, last.text])),
-        layers=tuple(_reading(layer) for layer in read.layers),
-        contributions=weights,
-        ending_here=_endings(network, task, only_last, count, shown) if endings and count <= _MOST_ENDINGS else None,
-        so_far=None if read.so_far is None else _rank(read.so_far()[0], answers, shown),
-        question_in_words=words.question if words else None,
-        queries_in_words=words.queries if words else None,
-        so_far_in_words=words.so_far if words else None,
-        queries_trust=words.queries_trust if words else None,
-        so_far_trust=words.so_far_trust if words else None,
+        result=answer_of(rank(record.scores, answers)[0], read),
+        layers=tuple([_reading(layer) for layer in record.layers]),
+        contributions=np.mean([layer.weights[0] for layer in record.layers], axis=0),
+        ending_here=_endings(network, read, ranked) if endings and len(sentences) <= _MOST_ENDINGS else None,
+        so_far=None if record.so_far is None else ranked(record.so_far()[0]),
+        in_words=_in_own_names(record.in_words(), read) if record.in_words else None,
         stage=getattr(network, "stage", "layer"),
     )
 
 
-def _in_own_names(words: _Words | None, understood: Understood) -> _Words | None:
-    return words and tuple(tuple(map(understood.in_own_names, layer)) for layer in words)
+def _in_own_names(words: QueryWords, read: ReadQuestion) -> QueryWords:
+    if not read.names:
+        return words
+    queries, so_far = (
+        tuple([tuple(map(read.in_own_names, layer)) for layer in layers]) for layers in (words.queries, words.so_far)
+    )
+    return replace(words, question=read.in_own_names(words.question), queries=queries, so_far=so_far)
 
 
-def _encode(task: Task, story: Story) -> EncodedQuestions:
-    return encode_stories([story], task.vocabulary, task.options.memory)
-
-
-def _endings(network: Network, task: Task, story: Story, read: int, shown: int) -> tuple[Ranked, ...]:
-    """The best answers to the story's question after each of the last ``read`` sentences."""
-    text = story.questions[0].text
-    total = len(story.sentences)
-    earlier = tuple(Question(text, "", after) for after in range(total - read + 1, total + 1))
-    questions = _encode(task, Story(story.sentences, earlier))
+def _endings(
+    network: Network, read: ReadQuestion, ranked: Callable[[_Floats], tuple[Ranked, ...]]
+) -> tuple[Ranked, ...]:
+    """The best answers after each of the sentences that were read; earlier ones are then within memory."""
+    first, last = read.beyond_memory, len(read.sentences)
+    memory = last - first
+    asked = [(read.sentences[max(0, end - memory) : end], read.asked) for end in range(first + 1, last + 1)]
+    questions = encode_read(asked)
     found: list[Ranked] = []
     for start in range(0, len(questions), _ENDINGS_AT_ONCE):
         batch = questions.batch(np.arange(start, min(start + _ENDINGS_AT_ONCE, len(questions))))
-        found.extend(_rank(network.scores(batch), task.vocabulary.answers, shown))
+        found.extend(ranked(network.scores(batch)))
     return tuple(found)
-
-
-def _rank(scores: _Floats, answers: Sequence[str], shown: int) -> tuple[Ranked, ...]:
-    """The ``shown`` best answers of every row of scores."""
-    shares = softmax(scores)
-    highest = best(shares, shown)
-    values = np.take_along_axis(shares, highest, axis=1)
-    return tuple(
-        tuple((answers[number], value) for number, value in zip(*row, strict=True))
-        for row in zip(highest.tolist(), values.tolist(), strict=True)
-    )
 
 
 def _reading(layer: TracedLayer) -> LayerReading:
@@ -284,12 +246,8 @@ def _reading(layer: TracedLayer) -> LayerReading:
     )
 
 
-def _ranked(ranked: Ranked) -> list[dict[str, Any]]:
-    return [{"answer": answer, "probability": round(probability, 6)} for answer, probability in ranked]
-
-
-def _rounded(trust: tuple[tuple[float, ...], ...] | None) -> list[list[float]]:
-    return [[round(value, 4) for value in layer] for layer in trust or ()]
+def _rounded(trust: tuple[tuple[float, ...], ...]) -> list[list[float]]:
+    return [[round(value, 4) for value in layer] for layer in trust]
 
 
 def _list(numbers: _Floats) -> Any:

@@ -1,7 +1,7 @@
 """A model as one HTML file that answers and shows its gates in any browser, without a server.
 
-The scripts of ``web/`` compute in plain JavaScript what ``tasks.reading`` and ``networks.qrn`` do; the tests compare
-them in a real browser.
+The scripts of ``web/`` compute in plain JavaScript what ``reading.reading`` and ``qrn.network`` do; the tests compare
+them in node and in a real browser.
 """
 
 from __future__ import annotations
@@ -22,15 +22,16 @@ from query_reduction.export.exportable import network_of, weights_of
 from query_reduction.model import DialogModel, StoryModel
 from query_reduction.names import Symmetries
 
-__all__ = ["page_of"]
+__all__ = ["SCRIPTS", "model_values", "page_of"]
 
-_SCRIPTS = ("sentences", "vocabulary", "names", "reading", "network", "answer", "view")
+SCRIPTS = ("sentences", "vocabulary", "names", "reading", "network", "answer", "view")
+"""In the order in which the page has them; all but the last compute."""
 
 
 def page_of(model: StoryModel | DialogModel, title: str, sentences: Sequence[str], question: str) -> str:
     """The page of a model, which opens with this story and question."""
-    values = _values(*network_of(model, "a page")) | {"example": {"sentences": list(sentences), "question": question}}
-    script = "\n".join(["'use strict';", "(() => {", *(_file(f"{name}.js") for name in _SCRIPTS), "})();"])
+    values = model_values(model) | {"example": {"sentences": list(sentences), "question": question}}
+    script = "\n".join(["'use strict';", "(() => {", *(_file(f"{name}.js") for name in SCRIPTS), "})();"])
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return Template(_file("page.html")).substitute(
         title=escape(title),
@@ -43,15 +44,19 @@ def page_of(model: StoryModel | DialogModel, title: str, sentences: Sequence[str
     )
 
 
-def _values(model: StoryModel, config: Any) -> dict[str, Any]:
+def model_values(model: StoryModel | DialogModel) -> dict[str, Any]:
+    """The model as the page's scripts take it."""
+    model, config = network_of(model, "a page")
     task = model.task
     symmetries = None
-    if task.symmetries is not None:
+    reads_all = task.reader.reads_all
+    if task.symmetries is not None and not reads_all:
         symmetries = [_names(found) for found in task.symmetries.of_task.values()]
     return {
         "network": asdict(config),
         "vocabulary": asdict(task.vocabulary),
         "memory": task.options.memory,
+        "reads_all": reads_all,
         "unseen_share": task.unseen_share,
         "pairs": task.pairs.as_json() if task.pairs else None,
         "symmetries": symmetries,

@@ -16,11 +16,9 @@ from numpy.typing import NDArray
 from query_reduction.names.units import TextKind, Units, plain
 from query_reduction.text.stories import Question, Story
 from query_reduction.text.vocabulary import Vocabulary
+from query_reduction.text.words import WORD
 
 __all__ = ["Renaming", "Sentences"]
-
-_WORD = re.compile(r"\w+")
-"""As in ``split_words``; here the positions of the words are needed as well."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +75,7 @@ class Sentences:
         # Only an answer is a list: its parts are read one by one, and have no neighbours.
         parts = [0, *(match.end() for match in re.finditer(",", text))] if kind == "answer" else [0]
         for start, end in zip(parts, [*parts[1:], len(text)], strict=True):
-            matches = list(_WORD.finditer(text, start, end))
+            matches = list(WORD.finditer(text, start, end))
             words = [match[0].lower() for match in matches]
             first = 0
             for length, unit in zip(self.units.lengths(words), self.units.of_words(words, kind), strict=True):

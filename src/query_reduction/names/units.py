@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from query_reduction.text.stories import Story
-from query_reduction.text.vocabulary import split_words
+from query_reduction.text.words import WORD
 
 __all__ = ["EDGE", "Place", "TextKind", "Units", "find_phrases", "plain", "words_of"]
 
@@ -35,7 +35,7 @@ _BOUND = 0.98
 def words_of(text: str) -> tuple[str, ...]:
     """The words of a text, in lower case."""
     # Word by word: a few letters become two in lower case, which must not create another word.
-    return tuple([word.lower() for word in split_words(text, "words")])
+    return tuple([word.lower() for word in WORD.findall(text)])
 
 
 def plain(unit: str) -> str:

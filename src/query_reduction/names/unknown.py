@@ -10,23 +10,24 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from itertools import product
 
 from query_reduction.names.contexts import GAP, kind_numbers
 from query_reduction.names.symmetries import Symmetries
 from query_reduction.names.units import TextKind, plain, words_of
 from query_reduction.text.pronouns import POSSESSIVE, pronouns
-from query_reduction.text.words import compose
+from query_reduction.text.short_texts import remember_short
+from query_reduction.text.words import POSSESSIVE_ENDINGS, WORD, compose
 
 __all__ = ["KnownReading", "NameReader", "read_unknown"]
 
-_WORD = re.compile(r"\w+")
 _SOME_KIND = re.compile(r"@\d+")
 _OTHER = "@?"
 """Another unknown name in the same sentence: it may be of any kind."""
 _MOST_VARIED = 3
 """Articles are tried in sentences with at most so many unknown names."""
+_LONGEST_NAME = 12
+"""Unknown words one after the other are looked at for names among them if they are no more than this."""
 _TEXTS_KEPT = 20_000
 """The number of split texts that are cached: stories repeat sentences, and questions repeat stories."""
 
@@ -105,10 +106,14 @@ class _Apart:
         """Whether every unknown name is where a known one could be."""
         return all(run.kinds for run in self.runs)
 
-    def goes_on(self, run: _Run, first: str) -> bool:
-        """Whether a word without a capital letter follows one with it: "Zoë then", but not "Zoë Washburne"."""
-        words = _WORD.findall(self.text, run.start, run.end)
-        return bool(words[0][0].isupper() and words[first.count(" ") + 1][0].islower())
+    def ends_after(self, run: _Run, first: str) -> bool:
+        """Whether a name may end after its first words: before "walked" in "Zoë walked", never in "Zoë's cat"."""
+        words = list(WORD.finditer(self.text, run.start, run.end))
+        last, following = words[first.count(" ")], words[first.count(" ") + 1]
+        if self.text.startswith(POSSESSIVE_ENDINGS, last.end()):
+            return False
+        # A word without a capital letter after one with it: "Zoë then", but not "Zoë Washburne".
+        return not run.kinds or (words[0][0][0].isupper() and following[0][0].islower())
 
 
 class NameReader:
@@ -117,7 +122,7 @@ class NameReader:
     def __init__(self, symmetries: Symmetries, known_words: Collection[str]) -> None:
         self.symmetries = symmetries
         # "pallet 3" may be known as one name: that alone does not make "pallet" a known word.
-        self._known = {part for word in known_words if " " not in word for part in _WORD.findall(word.lower())}
+        self._known = {part for word in known_words if " " not in word for part in WORD.findall(word.lower())}
         self._kind = kind_numbers(symmetries.fillers)
         self._words_of_kind = [{word for unit in kind for word in words_of(plain(unit))} for kind in symmetries.fillers]
         self._contexts: dict[int, list[tuple[list[str], frozenset[int]]]] = defaultdict(list)
@@ -126,7 +131,7 @@ class NameReader:
             self._contexts[len(words)].append((words, frozenset(kinds)))
         before = {words[words.index(GAP) - 1] for same in self._contexts.values() for words, _ in same}
         self._articles = sorted(word for word in before if not word.startswith("@"))
-        self._apart = lru_cache(_TEXTS_KEPT)(self._take_apart)
+        self._apart = remember_short(self._take_apart, _TEXTS_KEPT)
 
     def read(self, sentences: Sequence[str], question: str) -> KnownReading:
         """Replace unknown names by unused known ones of the kind whose contexts they fill.
@@ -180,7 +185,7 @@ class NameReader:
             openers = set()
             for run in apart.runs:
                 for first, rest in _in_two(run.name):
-                    if first in names and (not run.kinds or apart.goes_on(run, first)):
+                    if first in names and apart.ends_after(run, first):
                         ended.add(first)
                     elif rest in names and run.name not in inside:
                         openers.add(first)
@@ -192,7 +197,7 @@ class NameReader:
     def _take_apart(self, text: str, of: TextKind, ended: Sequence[str] = (), openers: Sequence[str] = ()) -> _Apart:
         """A text split into words; after the names of ``ended`` and after ``openers`` another name begins."""
         text = compose(text)
-        runs = self._unknown_runs(text, (*ended, *openers))
+        runs = self._unknown_runs(text, {*ended, *openers})
         apart = self._in_some_way(text, of, runs)
         opener = bool(openers) and runs[0].name in openers
         # "Then Mary went to pier 4": what comes before a sentence does not change the places of its names.
@@ -207,11 +212,11 @@ class NameReader:
         units: list[str] = []
         places = []
         for run in runs:
-            units += self.symmetries.units.of_text(text[after : run.start], of)
+            units += self._units(text, after, run.start, of)
             places.append(len(units))
             units.append(_OTHER)
             after = run.end
-        units += self.symmetries.units.of_text(text[after:], of)
+        units += self._units(text, after, len(text), of)
         first = None
         for taken in self._ways(text, units, dict(zip(places, runs, strict=True))):
             apart = self._placed(text, units, dict(zip(places, taken, strict=True)), of)
@@ -220,6 +225,10 @@ class NameReader:
             first = first or apart
         assert first is not None
         return first
+
+    def _units(self, text: str, start: int, end: int, of: TextKind) -> list[str]:
+        """The units of a part of a text."""
+        return self.symmetries.units.of_words([word.lower() for word in WORD.findall(text, start, end)], of)
 
     def _ways(self, text: str, units: Sequence[str], runs: Mapping[int, _Run]) -> Iterator[tuple[_Taken, ...]]:
         """How the unknown names of a text can be taken: as they stand first, then with as few changes as possible."""
@@ -231,7 +240,7 @@ class NameReader:
 
     def _taken(self, text: str, before: str, run: _Run) -> list[_Taken]:
         ways = [_Taken(run)]
-        match = next(reversed(list(_WORD.finditer(text, 0, run.start))), None)
+        match = next(reversed(list(WORD.finditer(text, 0, run.start))), None)
         if before in self._articles and match:
             ways.append(_Taken(replace(run, covered=match.start()), with_unit_before=True))
         capital = text[run.start].isupper()
@@ -271,23 +280,26 @@ class NameReader:
             del words[0]  # her cat
         return frozenset(kind for kind in kinds if self._words_of_kind[kind].issuperset(words))
 
-    def _unknown_runs(self, text: str, cut: Sequence[str]) -> list[_Run]:
-        matches = list(_WORD.finditer(text))
+    def _unknown_runs(self, text: str, cut: Collection[str]) -> list[_Run]:
+        matches = list(WORD.finditer(text))
         words = [match[0].lower() for match in matches]
-        runs: list[_Run] = []
+        spans: list[tuple[int, int]] = []
         last_known = True
         start = 0
         for length in self.symmetries.units.lengths(words):
-            word, match = words[start], matches[start]
-            known = length > 1 or word in self._known or word in self._kind
-            if not known and (last_known or runs[-1].name in cut):
-                runs.append(_Run(word, match.start(), match.end(), covered=match.start(), opens=start == 0))
+            known = length > 1 or words[start] in self._known or words[start] in self._kind
+            if not known and (last_known or _is_cut(words, *spans[-1], cut)):
+                spans.append((start, start + 1))
             elif not known:
-                before = runs.pop()
-                runs.append(replace(before, name=f"{before.name} {word}", end=match.end()))
+                spans[-1] = (spans[-1][0], start + 1)
             last_known = known
             start += length
-        return runs
+        names = [" ".join(words[first:end]) for first, end in spans]
+        places = [(matches[first].start(), matches[end - 1].end()) for first, end in spans]
+        return [
+            _Run(name, begin, stop, covered=begin, opens=first == 0)
+            for name, (begin, stop), (first, _) in zip(names, places, spans, strict=True)
+        ]
 
     def _fitting(self, pattern: Sequence[str]) -> frozenset[int]:
         # Phrases are several words of a context, so both are compared as words.
@@ -303,11 +315,17 @@ def read_unknown(
     return NameReader(symmetries, known_words).read(sentences, question)
 
 
-@lru_cache(_TEXTS_KEPT)
-def _in_two(name: str) -> tuple[tuple[str, str], ...]:
+def _in_two(name: str) -> list[tuple[str, str]]:
     """Every way to take the words of a name apart into first ones and the rest."""
     words = name.split(" ")
-    return tuple((" ".join(words[:length]), " ".join(words[length:])) for length in range(1, len(words)))
+    if len(words) > _LONGEST_NAME:
+        return []
+    return [(" ".join(words[:length]), " ".join(words[length:])) for length in range(1, len(words))]
+
+
+def _is_cut(words: Sequence[str], first: int, end: int, cut: Collection[str]) -> bool:
+    """Whether these words are a name after which another one begins."""
+    return bool(cut) and end - first <= _LONGEST_NAME and " ".join(words[first:end]) in cut
 
 
 def _matches(context: Sequence[str], words: Sequence[str]) -> bool:

@@ -10,8 +10,9 @@ import numpy as np
 
 from query_reduction.heads.softmax import best
 from query_reduction.network import Floats, Network, TracedBatch
-from query_reduction.reading.stories import Answer, StoryTask
-from query_reduction.text.encoding import encode_stories
+from query_reduction.reading.question import ReadQuestion
+from query_reduction.reading.stories import Answer, StoryTask, answer_of, rank
+from query_reduction.text.encoding import encode_read
 from query_reduction.text.sentences import split_texts
 from query_reduction.text.stories import Question, Story
 
@@ -65,32 +66,38 @@ def questions_of(stories: Iterable[Story]) -> list[Asked]:
 def predict_responses(network: Network, task: DialogTask, dialogs: Sequence[Story]) -> list[Prediction]:
     """The responses to all turns of some dialogs, in order, each after the turns before it as they are there."""
     responses = task.respond_to_all(network, dialogs)
-    return [Prediction(found.text, found.confidence, (), unknown_words=found.unknown_words) for found in responses]
+    return [
+        Prediction(
+            response.text,
+            response.confidence,
+            (),
+            ReadQuestion(question=question.text, unknown_words=response.unknown_words),
+        )
+        for response, (_, question) in zip(responses, questions_of(dialogs), strict=True)
+    ]
 
 
 def predict_answers(network: Network, task: StoryTask, stories: Sequence[Story]) -> list[Prediction]:
     """The answers to all questions of some stories, in order."""
     asked = questions_of(stories)
     split = [split_texts(sentences) for sentences, _ in asked]
-    understood = [
-        task.reader.understand(sentences, question.text)
-        for (sentences, _), (_, question) in zip(split, asked, strict=True)
+    questions = [
+        task.reader.read(sentences, question.text) for (sentences, _), (_, question) in zip(split, asked, strict=True)
     ]
-    questions = encode_stories([each.as_story() for each in understood], task.vocabulary, task.options.memory)
-    found: list[Prediction | None] = [None] * len(asked)
-    for part, batch in questions.batches(_BATCH, most_sentences=_MOST_SENTENCES):
+    encoded = encode_read([(read.within_memory, read.asked) for read in questions])
+    predictions: list[Prediction | None] = [None] * len(asked)
+    for part, batch in encoded.batches(_BATCH, most_sentences=_MOST_SENTENCES):
         chosen: list[int] = part.tolist()
-        read = network.trace(batch)
-        scores = network.scores(batch) if read is None else read.scores
-        ranked = task.ranked(scores, [understood[number] for number in chosen])
-        for number, answers, support in zip(chosen, ranked, _supports(read, len(chosen)), strict=True):
-            each, origin = understood[number], split[number][1]
-            positions = each.positions
+        record = network.trace(batch)
+        ranked = rank(network.scores(batch) if record is None else record.scores, task.vocabulary.answers)
+        for number, best_answers, support in zip(chosen, ranked, _supports(record, len(chosen)), strict=True):
+            read, origin = questions[number], split[number][1]
+            positions = read.positions
             # Two sentences of one text are one position of the story as it was given.
-            told = tuple(dict.fromkeys(origin[positions[place]] for place in support))
-            (text, confidence), *others = answers
-            found[number] = Prediction(text, confidence, tuple(others), support=told, **each.fields())
-    return [prediction for prediction in found if prediction is not None]
+            places = tuple(dict.fromkeys([origin[positions[place]] for place in support]))
+            answer = answer_of(best_answers, read)
+            predictions[number] = Prediction(answer.text, answer.confidence, answer.runners_up, read, places)
+    return [prediction for prediction in predictions if prediction is not None]
 
 
 def _supports(read: TracedBatch | None, questions: int) -> list[list[int]]:

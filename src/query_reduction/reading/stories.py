@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
@@ -18,9 +18,10 @@ from query_reduction.names import NameReaders, SymmetriesByTask
 from query_reduction.network import Floats, Network
 from query_reduction.reading.answers import answered_right, error_by_task, percent_wrong
 from query_reduction.reading.protocol import Given, Parts, Scores, Task
-from query_reduction.reading.reading import Reader, Reading, Understood, as_sentences
+from query_reduction.reading.question import HasRead, ReadQuestion
+from query_reduction.reading.reading import Reader, as_sentences, check_question
 from query_reduction.settings import Between, check, from_json
-from query_reduction.text.encoding import EncodedQuestions, encode_stories
+from query_reduction.text.encoding import EncodedQuestions, encode_read, encode_stories
 from query_reduction.text.sentences import split_story
 from query_reduction.text.stories import Story
 from query_reduction.text.vocabulary import UNKNOWN_WORD, Vocabulary, case_matters, split_words
@@ -29,9 +30,20 @@ from query_reduction.text.word_pairs import WordPairs
 if TYPE_CHECKING:
     from jaxtyping import Float
 
-__all__ = ["Answer", "StoryOptions", "StoryParts", "StoryTask"]
+__all__ = [
+    "_SHOWN",
+    "Answer",
+    "Ranked",
+    "StoryOptions",
+    "StoryParts",
+    "StoryTask",
+    "answer_of",
+    "rank",
+    "ranked_as_json",
+]
 
-_RUNNERS_UP = 3
+_SHOWN = 4
+"""How many answers are given: the best one and its runners-up."""
 _BATCH = 256
 _COMMON = 3
 """A word of the haystack is known if so many of its sentences have it: the rest teach what an unknown word is."""
@@ -63,21 +75,57 @@ class StoryOptions:
         check(self)
 
 
+Ranked = tuple[tuple[str, float], ...]
+"""Answers with their probabilities, best first."""
+
+
 @dataclass(frozen=True, slots=True)
-class Answer(Reading):
-    """An answer in words, how sure the model is, and how it read the story."""
+class Answer(HasRead):
+    """An answer in words, how sure the model is, and what it read."""
 
     text: str
     confidence: float
     """The model's probability of the answer, from 0 to 1."""
-    runners_up: tuple[tuple[str, float], ...]
+    runners_up: Ranked
     """The next-best answers with their probabilities."""
+    read: ReadQuestion = field(default_factory=ReadQuestion)
+    """The story and the question as they were read."""
 
-    @staticmethod
-    def of(ranked: Sequence[tuple[str, float]], reading: Reading) -> Answer:
-        """The first of some answers with their probabilities, best first; the next ones are the runners-up."""
-        (text, confidence), *others = ranked
-        return Answer(text, confidence, tuple(others[:_RUNNERS_UP]), **reading.fields())
+    @property
+    def ranked(self) -> Ranked:
+        """The answer and the next-best ones, with their probabilities."""
+        return ((self.text, self.confidence), *self.runners_up)
+
+    def as_json(self) -> dict[str, Any]:
+        """The answer as it is written wherever it is JSON: by the command line, the server and traces."""
+        return {
+            "answer": self.text,
+            "confidence": round(self.confidence, 6),
+            "runners_up": ranked_as_json(self.runners_up),
+            **self.read.as_json(),
+        }
+
+
+def answer_of(ranked: Ranked, read: ReadQuestion) -> Answer:
+    """The answer to a question that was read, of the network's best answers, in the names of the story."""
+    (text, confidence), *others = [(read.name_back(answer), probability) for answer, probability in ranked]
+    return Answer(text, confidence, tuple(others), read)
+
+
+def ranked_as_json(ranked: Ranked) -> list[dict[str, Any]]:
+    """Answers with their probabilities as plain values."""
+    return [{"answer": answer, "probability": round(probability, 6)} for answer, probability in ranked]
+
+
+def rank(scores: Float[Floats, "batch answer"], names: Sequence[str], shown: int = _SHOWN) -> list[Ranked]:
+    """For each row of scores its best answers with their probabilities."""
+    shares = softmax(scores)
+    highest = best(shares, shown)
+    values = np.take_along_axis(shares, highest, axis=1)
+    return [
+        tuple([(names[place], value) for place, value in zip(*row, strict=True)])
+        for row in zip(highest.tolist(), values.tolist(), strict=True)
+    ]
 
 
 @dataclass(frozen=True)
@@ -106,15 +154,16 @@ class StoryTask(Task):
         names = NameReaders(self.symmetries, self.vocabulary.words) if self.symmetries and not reads_all else None
         return Reader(self.vocabulary, names, self.options.memory, self.unseen_share, reads_all, self.pairs)
 
-    def understand(self, story: str | Sequence[str], question: str) -> Understood:
+    def read(self, story: str | Sequence[str], question: str) -> ReadQuestion:
         """A story (sentences, or texts of several) and a question as they are read."""
-        return self.reader.understand(as_sentences(story), question)
+        check_question(question)
+        return self.reader.read(as_sentences(story), question)
 
     def as_read(self, stories: Sequence[Story]) -> list[Story]:
         """Stories as they are read, one per question: each question has its own renaming."""
         return [
             replace(
-                self.reader.understand(story.sentences[: question.after], question.text).as_story(question),
+                self.reader.read(story.sentences[: question.after], question.text).as_story(question),
                 task=story.task,
             )
             for story in stories
@@ -144,43 +193,31 @@ class StoryTask(Task):
             scores.append(Scores(error, len(questions), {"answer": error_by_task(questions, correct) or {"": error}}))
         return scores
 
-    def answer(self, network: Network, asked: Sequence[tuple[str | Sequence[str], str]]) -> list[Answer]:
-        """Answer several questions, each about its own story, in one batch."""
-        if not asked:
+    def answer(self, network: Network, questions: Sequence[ReadQuestion]) -> list[Answer]:
+        """Answer questions that were read, each about its own story, in one batch."""
+        if not questions:
             return []
-        understood = [self.understand(story, question) for story, question in asked]
-        questions = encode_stories([each.as_story() for each in understood], self.vocabulary, self.options.memory)
-        scores = network.scores(questions.batch(np.arange(len(asked))))
-        ranked = self.ranked(scores, understood)
-        return [Answer.of(one, each) for one, each in zip(ranked, understood, strict=True)]
-
-    def ranked(
-        self, scores: Float[Floats, "batch answer"], understood: Sequence[Understood]
-    ) -> list[list[tuple[str, float]]]:
-        """For each question its best answers with their probabilities, in the names of its story."""
-        names = self.vocabulary.answers
-        shares = softmax(scores)
-        highest = best(shares, 1 + _RUNNERS_UP)
-        values = np.take_along_axis(shares, highest, axis=1)
-        return [
-            [(each.name_back(names[place]), value) for place, value in zip(*row, strict=True)]
-            for each, *row in zip(understood, highest.tolist(), values.tolist(), strict=True)
-        ]
+        encoded = encode_read([(read.within_memory, read.asked) for read in questions])
+        ranked = rank(network.scores(encoded.batch(np.arange(len(questions)))), self.vocabulary.answers)
+        return [answer_of(best, read) for best, read in zip(ranked, questions, strict=True)]
 
     def given(self, network: Network, stories: Sequence[Story]) -> list[Given]:
         """See ``Task``."""
         told = [split_story(story) for story in stories] if self.options.writing == "any" else stories
         asked = [(story.sentences[: question.after], question) for story in told for question in story.questions]
-        understood = [self.reader.understand(sentences, question.text) for sentences, question in asked]
-        read = [each.as_story(question) for each, (_, question) in zip(understood, asked, strict=True)]
-        questions = encode_stories(read, self.vocabulary, self.options.memory)
+        read = [self.reader.read(sentences, question.text) for sentences, question in asked]
+        right = [
+            self.vocabulary.answer_number(each.in_known_names(question.answer))
+            for each, (_, question) in zip(read, asked, strict=True)
+        ]
+        questions = encode_read([(each.within_memory, each.asked) for each in read], right)
         given = np.zeros(len(questions), np.int64)
         for part, batch in questions.batches(_BATCH):
             given[part] = network.scores(batch).argmax(1)
         return [
-            Given(sentences, question, each.name_back(self.vocabulary.answers[number]), right)
-            for (sentences, question), each, number, right in zip(
-                asked, understood, given.tolist(), (given == questions.answers).tolist(), strict=True
+            Given(sentences, question, each.name_back(self.vocabulary.answers[number]), correct)
+            for (sentences, question), each, number, correct in zip(
+                asked, read, given.tolist(), (given == questions.answers).tolist(), strict=True
             )
         ]
 

@@ -10,10 +10,11 @@ from itertools import islice
 import numpy as np
 
 from query_reduction.errors import InputError
+from query_reduction.network import Network
 from query_reduction.qrn.streaming import BLOCK, Streaming
-from query_reduction.reading.reading import Reading
-from query_reduction.reading.stories import Answer, StoryTask
-from query_reduction.text.sentences import split_sentences
+from query_reduction.reading.question import ReadQuestion
+from query_reduction.reading.stories import Answer, StoryTask, rank
+from query_reduction.text.sentences import sentences_of_lines
 
 __all__ = ["answer_recent", "answer_streaming"]
 
@@ -28,14 +29,13 @@ class _Counted:
         self.told = self.read = 0
 
     def __iter__(self) -> Iterator[str]:
-        for line in self._lines:
-            for sentence in split_sentences(line):
-                self.told += 1
-                if self._progress is not None and self.told % BLOCK == 0:
-                    self._progress(self.told)
-                if self._reads(sentence):
-                    self.read += 1
-                    yield sentence
+        for sentence in sentences_of_lines(self._lines):
+            self.told += 1
+            if self._progress is not None and self.told % BLOCK == 0:
+                self._progress(self.told)
+            if self._reads(sentence):
+                self.read += 1
+                yield sentence
 
 
 def answer_streaming(
@@ -51,14 +51,16 @@ def answer_streaming(
     state = network.read(task.vocabulary.numbers(question), _blocks(task, sentences))
     if not sentences.told:
         raise InputError("story: it has no sentences")
-    scores = answer_weight @ state
-    shares = np.exp(scores - scores.max())
-    shares /= shares.sum()
-    names = task.vocabulary.answers
-    best = np.argsort(-shares, kind="stable")
-    unknown = tuple(task.vocabulary.unknown_words([question]))
-    reading = Reading(told=sentences.told, unknown_words=unknown, guess=not sentences.read)
-    return Answer.of([(names[place], float(shares[place])) for place in best], reading)
+    asked = task.reader.sentence(question)
+    read = ReadQuestion(
+        question=question,
+        sentence_count=sentences.told,
+        asked=asked,
+        unknown_words=asked.unknown,
+        is_guess=not sentences.read,
+    )
+    ((text, confidence), *others) = rank((answer_weight @ state)[None], task.vocabulary.answers)[0]
+    return Answer(text, confidence, tuple(others), read)
 
 
 def _blocks(task: StoryTask, sentences: Iterable[str]) -> Iterator[Sequence[Sequence[int]]]:
@@ -69,7 +71,7 @@ def _blocks(task: StoryTask, sentences: Iterable[str]) -> Iterator[Sequence[Sequ
 
 
 def answer_recent(
-    answer: Callable[[Sequence[str], str], Answer],
+    network: Network,
     task: StoryTask,
     lines: Iterable[str],
     question: str,
@@ -88,5 +90,16 @@ def answer_recent(
     last = deque(sentences, maxlen=task.options.memory or None)
     if not sentences.told:
         raise InputError("story: it has no sentences")
-    found = answer(list(last), question) if last else answer(["."], question)
-    return replace(found, told=sentences.told, skipped=sentences.read - len(last), guess=not last)
+    read = reader.read(list(last) or ["."], question)
+    answer = task.answer(network, [read])[0]
+    about = replace(
+        read,
+        story=(),
+        sentences=(),
+        kept=(),
+        omitted=(),
+        sentence_count=sentences.told,
+        beyond_memory=sentences.read - len(last),
+        is_guess=not last,
+    )
+    return replace(answer, read=about)

@@ -21,7 +21,7 @@ from query_reduction._version import __version__
 from query_reduction.errors import InputError
 from query_reduction.model import DialogModel, StoryModel
 from query_reduction.models import story_tasks
-from query_reduction.reading.reading import as_sentences, check_asked
+from query_reduction.reading.reading import as_sentences, check_question
 from query_reduction.reading.stories import Answer
 from query_reduction.serve import messages
 from query_reduction.serve.batching import Batcher, BusyError
@@ -39,7 +39,8 @@ _CODES = {400: "invalid", 404: "not_found", 405: "method_not_allowed"}
 _QUESTIONS_TOLD = 5
 _CONSIDERATION = 2.0
 """How much longer than an explanation took the next one waits while questions do."""
-_Question = tuple[str | Sequence[str], str]
+_Question = tuple[Sequence[str], str]
+"""The sentences of a story, and the question."""
 
 
 def create_app(
@@ -53,7 +54,7 @@ def create_app(
     readers = {name: model for name, model in models.items() if isinstance(model, StoryModel)}
     partners = {name: Partner.of(model) for name, model in models.items() if isinstance(model, DialogModel)}
     batchers: dict[str, Batcher[_Question, Answer]] = {
-        name: Batcher(reader.answer_many, answering, waiting=bounds.waiting) for name, reader in readers.items()
+        name: Batcher(_answering(reader), answering, waiting=bounds.waiting) for name, reader in readers.items()
     }
     explanations: Batcher[Callable[[], Any], Any] = Batcher(
         _considerate(lambda: any(batcher.busy for batcher in batchers.values())),
@@ -110,7 +111,7 @@ def create_app(
     def sentences_of(asked: messages.Question) -> list[str]:
         """The story, checked here: one that cannot be read must not get into a batch with others."""
         sentences = as_sentences(asked.sentences)
-        check_asked(sentences[:1], asked.question)
+        check_question(asked.question)
         check_size(sentences, asked.question)
         return sentences
 
@@ -124,21 +125,7 @@ def create_app(
         """Answer a question about a story."""
         reader_of(asked.model)
         found = await batchers[asked.model].ask((sentences_of(asked), asked.question), _client(request))
-        return _json(
-            {
-                "answer": found.text,
-                "confidence": found.confidence,
-                "runners_up": [{"answer": text, "probability": value} for text, value in found.runners_up],
-                "told": found.told,
-                "skipped": found.skipped,
-                "left_out": found.left_out,
-                "read_as": found.read_as,
-                "unknown_words": found.unknown_words,
-                "untold": found.untold,
-                "guess": found.guess,
-                "notes": found.notes(),
-            }
-        )
+        return _json(found.as_json())
 
     @app.post("/api/sentences", response_model=messages.SentenceList, responses=refused)
     async def sentences(written: messages.Texts) -> Any:
@@ -154,7 +141,8 @@ def create_app(
         sentences = sentences_of(asked)
 
         def explain() -> bytes:
-            return _bytes(reader.explain(sentences, asked.question).as_json(vectors=asked.vectors))
+            read = reader.task.reader.read(sentences, asked.question)
+            return _bytes(reader.explain_read(read).as_json(vectors=asked.vectors))
 
         return Response(await explanations.ask(explain, _client(request)), media_type="application/json")
 
@@ -189,6 +177,16 @@ def create_app(
     explained = ("/api/trace", "/api/story", "/api/chat")
     direct = DirectPaths(app, {"/api/answer": answer, "/api/trace": trace})
     return Guard(direct, bounds, hosts, lambda path, client: path in explained and explanations.is_full(client))
+
+
+def _answering(model: StoryModel) -> Callable[[Sequence[_Question]], list[Answer]]:
+    """Answers to questions about stories that are split into sentences."""
+
+    def answers(asked: Sequence[_Question]) -> list[Answer]:
+        read = model.task.reader.read
+        return model.answer_read([read(sentences, question) for sentences, question in asked])
+
+    return answers
 
 
 def _considerate(others_wait: Callable[[], bool]) -> Callable[[Sequence[Callable[[], Any]]], list[Any]]:

@@ -79,7 +79,7 @@ def _shares(session: Session) -> list[float]:
     """How much each sentence so far contributed to the last response; 0 for later sentences."""
     trace = session.trace()
     shares = [0.0] * len(session.sentences)
-    if trace is not None and trace.skipped + len(trace.sentences) == session.questions[-1].after:
-        for place, share in enumerate(trace.shares().tolist(), start=trace.skipped):
+    if trace is not None and trace.beyond_memory + len(trace.sentences) == session.questions[-1].after:
+        for place, share in enumerate(trace.shares().tolist(), start=trace.beyond_memory):
             shares[place] = round(share, 4)
     return shares

@@ -146,27 +146,26 @@ class RankedAnswer(_Message):
     probability: float
 
 
-class _Reading(_Message):
-    """How a story was read."""
-
-    skipped: int = Field(description="readable sentences at the start, further back than the model's memory")
-    left_out: list[int] = Field(description="positions, from 0, of the sentences that could not be read")
-    read_as: list[tuple[str, str]] = Field(
-        description="unknown names, each with what it was read as", examples=[[("Zoë", "a name like Mary")]]
-    )
-    unknown_words: list[str] = Field(description="other words the model never saw in training: they mean nothing to it")
-    untold: list[str] = Field(description="new names in the question that no sentence has that was read")
-    guess: bool = Field(description="no sentence could be read, so all were read as they are")
-    notes: list[str] = Field(description="all of this as lines of text")
-
-
-class AnswerMessage(_Reading):
-    """The answer to a question."""
+class _Answered(_Message):
+    """An answer, and how the story was read."""
 
     answer: str
     confidence: float = Field(description="probability of the answer, from 0 to 1")
     runners_up: list[RankedAnswer]
-    told: int = Field(description="sentences of the story")
+    sentence_count: int = Field(description="how many sentences the story has")
+    beyond_memory: int = Field(description="readable sentences at the start, further back than the model's memory")
+    omitted: list[int] = Field(description="positions, from 0, of the sentences that could not be read")
+    substituted: list[tuple[str, str]] = Field(
+        description="unknown names, each with what it was read as", examples=[[("Zoë", "a name like Mary")]]
+    )
+    unknown_words: list[str] = Field(description="other words the model never saw in training: they mean nothing to it")
+    unmentioned: list[str] = Field(description="new names of the question that are in no sentence that was read")
+    is_guess: bool = Field(description="no sentence could be read, so all were read as they are")
+    notes: list[str] = Field(description="all of this as lines of text")
+
+
+class AnswerMessage(_Answered):
+    """The answer to a question."""
 
 
 class ToldStory(_Message):
@@ -215,16 +214,14 @@ class LayerMessage(_Message):
     units: dict[str, list[list[float]]] | None = Field(default=None, description="vector gates in full")
 
 
-class TraceMessage(_Reading):
+class TraceMessage(_Answered):
     """How the model arrived at an answer."""
 
     sentences: list[str] = Field(description="the sentences read: the last ones of a story longer than the memory")
     positions: list[int] = Field(description="their positions in the story")
     story: list[str] = Field(description="all sentences of the story, those not read included")
     question: str
-    answer: str
-    confidence: float
-    ranked: list[RankedAnswer]
+    ranked: list[RankedAnswer] = Field(description="the answer and its runners-up")
     contributions: list[float] = Field(description="how much each sentence contributed; the sum is at most 1")
     shares: list[float] = Field(description="contributions divided by their sum")
     layers: list[LayerMessage]

@@ -6,7 +6,7 @@ no more memory than its content. ``batch`` pads, one batch at a time.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from query_reduction.text.batch import Batch
 from query_reduction.text.stories import Story
-from query_reduction.text.vocabulary import Vocabulary
+from query_reduction.text.vocabulary import Sentence, Vocabulary
 
-__all__ = ["EncodedQuestions", "encode_stories"]
+__all__ = ["EncodedQuestions", "encode_read", "encode_stories"]
 
 _Ints = NDArray[np.int32]
 
@@ -122,20 +122,35 @@ class EncodedQuestions:
         return len(sorted_part) * int(self.stories.length[sorted_part[-1]])
 
 
+class _Texts:
+    """Distinct texts as rows of word numbers."""
+
+    def __init__(self) -> None:
+        self.row_of_text: dict[str, int] = {}
+        self._words: list[int] = []
+        self._lengths: list[int] = []
+
+    def add(self, text: str, ids: Sequence[int]) -> int:
+        """A new row."""
+        row = self.row_of_text[text] = len(self.row_of_text)
+        self._words.extend(ids)
+        self._lengths.append(len(ids))
+        return row
+
+    def as_runs(self) -> _Runs:
+        """All of them."""
+        length = np.array(self._lengths, np.int32)
+        return _Runs(np.array(self._words, np.int32), np.cumsum(length, dtype=np.int64) - length, length)
+
+
 def encode_stories(stories: Iterable[Story], vocabulary: Vocabulary, memory: int) -> EncodedQuestions:
     """Turn stories into numbers; each question sees its last ``memory`` sentences (0: all)."""
-    row_of_text: dict[str, int] = {}
-    words: list[int] = []
-    words_of_row: list[int] = []
+    texts = _Texts()
+    row_of_text = texts.row_of_text
 
     def row(text: str) -> int:
         found = row_of_text.get(text)
-        if found is None:
-            found = row_of_text[text] = len(row_of_text)
-            numbers = vocabulary.numbers(text)
-            words.extend(numbers)
-            words_of_row.append(len(numbers))
-        return found
+        return texts.add(text, vocabulary.numbers(text)) if found is None else found
 
     number_of_answer: dict[str, int] = {}
     told: list[int] = []
@@ -155,11 +170,34 @@ def encode_stories(stories: Iterable[Story], vocabulary: Vocabulary, memory: int
                 answer = number_of_answer[question.answer] = vocabulary.answer_number(question.answer)
             answers.append(answer)
             tasks.append(story.task)
-    words_in = np.array(words_of_row, np.int32)
     return EncodedQuestions(
-        sentences=_Runs(np.array(words, np.int32), np.cumsum(words_in, dtype=np.int64) - words_in, words_in),
+        sentences=texts.as_runs(),
         stories=_Runs(np.array(told, np.int32), np.array(first, np.int64), np.array(length, np.int32)),
         questions=np.array(questions, np.int32),
         answers=np.array(answers, np.int32),
         tasks=tuple(tasks),
+    )
+
+
+def encode_read(asked: Sequence[tuple[Sequence[Sentence], Sentence]], answers: Sequence[int] = ()) -> EncodedQuestions:
+    """Questions after sentences that were cut into words and numbered before; the answers by number, where known."""
+    texts = _Texts()
+
+    def row(sentence: Sentence) -> int:
+        found = texts.row_of_text.get(sentence.text)
+        return texts.add(sentence.text, sentence.ids) if found is None else found
+
+    stories = [[row(sentence) for sentence in sentences] for sentences, _ in asked]
+    questions = [row(question) for _, question in asked]
+    length = np.array([len(story) for story in stories], np.int32)
+    return EncodedQuestions(
+        sentences=texts.as_runs(),
+        stories=_Runs(
+            np.fromiter((number for story in stories for number in story), np.int32),
+            np.cumsum(length, dtype=np.int64) - length,
+            length,
+        ),
+        questions=np.array(questions, np.int32),
+        answers=np.array(answers or [-1] * len(asked), np.int32),
+        tasks=("",) * len(asked),
     )

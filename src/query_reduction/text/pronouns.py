@@ -7,19 +7,18 @@ from __future__ import annotations
 
 import re
 
+from query_reduction.text.words import WORD
+
 __all__ = ["PERSONAL", "POSSESSIVE", "pronouns"]
 
 PERSONAL = frozenset(["he", "him", "it", "she", "them", "they"])
 POSSESSIVE = frozenset(["her", "his", "its", "their"])
 """Something of somebody who was named before; ``her`` may also be the person."""
 _ALL = PERSONAL | POSSESSIVE | frozenset(["which", "who", "whom", "whose"])
-_WORD = re.compile(r"\w+")
 
 
 def pronouns(text: str) -> list[re.Match[str]]:
     """Those of a text; a word with a capital letter amid other words is none: Doctor Who, the IT room."""
-    return [
-        word
-        for number, word in enumerate(_WORD.finditer(text))
-        if word[0].lower() in _ALL and (number == 0 or word[0].islower() or text.isupper())
-    ]
+    found = [(number, word) for number, word in enumerate(WORD.finditer(text)) if word[0].lower() in _ALL]
+    shouted = bool(found) and text.isupper()
+    return [word for number, word in found if number == 0 or word[0].islower() or shouted]

@@ -1,10 +1,11 @@
 """Ordinary prose as sentences: one text in, a list of sentences out.
 
-A line end always ends a sentence, so a text with one sentence per line stays as it is. Within a line a sentence ends at
+A line end ends a sentence, so a text with one sentence per line stays as it is, with full stops or without; only in
+prose that was wrapped (``unwrapped`` tells) a sentence goes on in the next line. Within a line a sentence ends at
 ``.``, ``!``, ``?`` or ``…`` (one or several, with the quotes and brackets that close there) before white space, and at
 ``。``, ``！``, ``？`` or ``।`` whatever follows. A full stop that belongs to an abbreviation, an initial or an item
-number does not end a sentence. Only whitespace around sentences is lost, and splitting a sentence again leaves it
-unchanged.
+number does not end a sentence. Only whitespace around sentences is lost (a line break within one becomes a space), and
+splitting a sentence again leaves it unchanged.
 
 The rules are our own, for these guarantees and for speed: on the examples of the test, which
 were written for these rules, syntok and pysbd (set to English) took 14 and 45 times as long.
@@ -13,13 +14,14 @@ were written for these rules, syntok and pysbd (set to English) took 14 and 45 t
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import lru_cache
+from itertools import pairwise
 
+from query_reduction.text.short_texts import remember_short
 from query_reduction.text.stories import Story
 
-__all__ = ["split_sentences", "split_story", "split_texts"]
+__all__ = ["sentences_of_lines", "split_sentences", "split_story", "split_texts", "unwrapped"]
 
 _END = re.compile(
     # Match from the first of several marks without backtracking: a line of nothing but marks takes linear time.
@@ -27,7 +29,14 @@ _END = re.compile(
 )
 # Whatever ends a line or could end a sentence before the last one: most texts have none and are one sentence.
 _SEVERAL = re.compile(r"""[\n\r\v\f\x1c-\x1e\x85\u2028\u2029。！？｡।॥۔]|[.!?…‥؟]["'“”‘’»›)\]}]*+\s""")
-_MARK = re.compile("[.!?…‥؟。！？｡।॥۔]")
+_MARKS = ".!?…‥؟。！？｡।॥۔"
+_CLOSING = "」』）】〕\"'“”‘’»›)]}"
+_MARK = re.compile(f"[{_MARKS}]")
+_ITEM_LINE = re.compile(r"(?:[-*•–—]|\(?(?:\d{1,3}|[a-zA-Z])[.)])\s")
+_MANY_LINES = 200
+"""A paragraph of more lines is cut where a line ends a sentence, if it is read line by line."""
+_MOST_LINES = 1000
+"""One of more lines is cut anywhere."""
 _SPACE = re.compile(r"\s*")
 _OPENING = re.compile(r"""[\s"'“”‘’«»‹›„(\[{¿¡—–-]*""")
 _LONGEST_ABBREVIATION = 20
@@ -62,7 +71,73 @@ def split_sentences(text: str) -> list[str]:
     only = text.strip()
     if _is_plain(only) or _SEVERAL.search(text) is None:
         return [only] if only else []
-    return [sentence for line in text.splitlines() for sentence in _of_line(line.strip())]
+    lines = [line.strip() for line in text.splitlines()]
+    return [sentence for line in unwrapped(lines) for sentence in _of_line(line)]
+
+
+def sentences_of_lines(lines: Iterable[str]) -> Iterator[str]:
+    """The sentences of a text of any length, line by line: paragraphs are kept together, up to a few hundred lines."""
+    together: list[str] = []
+    for line in lines:
+        together.append(line)
+        blank = not line.strip()
+        if blank or len(together) >= _MOST_LINES or (len(together) >= _MANY_LINES and _is_ended(line.strip())):
+            yield from split_sentences("\n".join(together))
+            together = []
+    yield from split_sentences("\n".join(together))
+
+
+def unwrapped(lines: Sequence[str]) -> list[str]:
+    """Lines without white space around them, those of wrapped prose joined where a sentence goes on in the next one.
+
+    It goes on after a line without a mark at its end if a later line of the paragraph has one, and if either the next
+    line begins in lower case and the sentence with a capital letter, or the paragraph is as full as a wrapped one and
+    some sentence clearly goes on in the next line. Lines without marks are a list.
+    """
+    joined: list[str] = []
+    start = 0
+    while start < len(lines):
+        end = start
+        while end < len(lines) and lines[end]:
+            end += 1
+        paragraph = lines[start:end]
+        joined += paragraph if all(map(_is_ended, paragraph[:-1])) else _without_breaks(paragraph)
+        start = end + 1
+    return joined
+
+
+def _without_breaks(lines: Sequence[str]) -> list[str]:
+    """A paragraph with lines that do not end in a mark, joined where one sentence is on several lines."""
+    parts = [_of_line(line) for line in lines]
+    is_open = [not _is_ended(line) for line in lines]
+    last_end = max((place for place, part in enumerate(parts) if len(part) > 1 or not is_open[place]), default=-1)
+    capital = lines[0][0].isupper()
+    wrapped = _is_filled(lines) and any(
+        is_open[place] and (len(parts[place]) > 1 or (capital and lines[place + 1][0].islower()))
+        for place in range(last_end)
+    )
+    joined: list[list[str]] = []
+    for place, line in enumerate(lines):
+        goes_on = 0 < place <= last_end and is_open[place - 1] and not _ITEM_LINE.match(line)
+        if goes_on and (wrapped or (capital and line[0].islower())):
+            joined[-1].append(line)
+        else:
+            joined.append([line])
+            capital = line[0].isupper()
+        if len(parts[place]) > 1:
+            capital = parts[place][-1][0].isupper()
+    return [" ".join(pieces) for pieces in joined]
+
+
+def _is_filled(lines: Sequence[str]) -> bool:
+    """Whether no line had room for the first word of the next one: so an editor wraps a paragraph."""
+    width = max(map(len, lines))
+    return all(len(line) + 1 + len(after.split(None, 1)[0]) > width for line, after in pairwise(lines))
+
+
+def _is_ended(line: str) -> bool:
+    """Whether a line ends in a mark that ends sentences, with the quotes and brackets that close there."""
+    return line.rstrip(_CLOSING)[-1:] in _MARKS if line else True
 
 
 def _is_plain(text: str) -> bool:
@@ -101,10 +176,12 @@ def split_texts(texts: Sequence[str]) -> tuple[Sequence[str], Sequence[int]]:
     return sentences, [position for position, parts in enumerate(split) for _ in parts]
 
 
-@lru_cache(maxsize=1 << 16)
-def _split_once(text: str) -> tuple[str, ...]:
-    """A text of a story split; stories repeat their sentences, so each is looked at once."""
+def _split(text: str) -> tuple[str, ...]:
     return tuple(split_sentences(text)) or (text,)
+
+
+_split_once = remember_short(_split, 1 << 16)
+"""A text of a story split; stories repeat their sentences, so each is looked at once."""
 
 
 def _of_line(line: str) -> list[str]:

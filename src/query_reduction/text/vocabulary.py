@@ -10,9 +10,9 @@ from typing import Any, get_args
 
 from query_reduction.errors import InputError
 from query_reduction.text.stories import Story
-from query_reduction.text.words import Tokens, compose, fold, signs, split_words
+from query_reduction.text.words import Tokens, compose, fold, signs, split_words, without_possessive
 
-__all__ = ["NO_WORD", "UNKNOWN_WORD", "Vocabulary", "case_matters", "split_words"]
+__all__ = ["NO_WORD", "UNKNOWN_WORD", "Sentence", "Vocabulary", "case_matters", "split_words"]
 
 NO_WORD = 0
 UNKNOWN_WORD = 1
@@ -21,6 +21,20 @@ _LONGEST = 1_000_000
 _BEGINS_PHRASE = -1
 """In place of its number: a word that a name of several words may begin with."""
 _MOST_SPELLINGS = 1 << 16
+_LONGEST_SPELLING = 100
+"""Longer words are not kept with their numbers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence or question as a model reads it, cut into words and numbered once."""
+
+    text: str
+    words: tuple[str, ...]
+    ids: tuple[int, ...]
+    """The number of each word."""
+    unknown: tuple[str, ...]
+    """The words that the model does not know, each once as written; symbols that are no words to it come last."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +99,7 @@ class Vocabulary:
             texts.update(story.sentences)
             texts.update(question.text for question in story.questions)
             answers.update(compose(q.answer) if self.tokens == "text" else q.answer for q in story.questions)
-        new = {word for text in texts for word in self._split(text) if self._number(word) == UNKNOWN_WORD}
+        new = {word for text in texts for word in self._split(text) if self._as_written(word) == UNKNOWN_WORD}
         answers = {answer for answer in answers if self.answer_number(answer) < 0}
         if self.fold_case:
             new = set(map(fold, new))
@@ -98,7 +112,8 @@ class Vocabulary:
         for text in texts:
             words = set(self._split(text))
             counts.update(set(map(fold, words)) if self.fold_case else words)
-        new = sorted(word for word, count in counts.items() if count >= least and self._number(word) == UNKNOWN_WORD)
+        common = sorted(word for word, count in counts.items() if count >= least)
+        new = [word for word in common if self._as_written(word) == UNKNOWN_WORD]
         return replace(self, words=(*self.words, *new))
 
     @staticmethod
@@ -149,14 +164,29 @@ class Vocabulary:
     def _number_of_folded_answer(self) -> dict[str, int]:
         return {fold(answer): number for answer, number in self._number_of_answer.items()} if self.fold_case else {}
 
+    def sentence(self, text: str) -> Sentence:
+        """A text with its words and their numbers."""
+        words, ids = self._words_and_ids(text)
+        unknown = dict.fromkeys([word for word, number in zip(words, ids, strict=True) if number == UNKNOWN_WORD])
+        if self.tokens == "words":
+            unknown.update(dict.fromkeys(signs(text)))
+        return Sentence(text, tuple(words), tuple(ids), tuple(unknown))
+
     def numbers(self, text: str) -> list[int]:
         """The word numbers of a sentence."""
+        return self._words_and_ids(text)[1]
+
+    def _words_and_ids(self, text: str) -> tuple[list[str], list[int]]:
         if not text.isascii():
-            return list(map(self._number, self._split(text)))
+            words = self._split(text)
+            return words, list(map(self._number, words))
         known = self._number_as_written
         words = split_words(text, self.tokens)
-        numbers = [known[word] for word in words]
-        return list(map(self._number, self.joined(words))) if _BEGINS_PHRASE in numbers else numbers
+        ids = [known[word] for word in words]
+        if _BEGINS_PHRASE in ids:
+            words = self.joined(words)
+            ids = list(map(self._number, words))
+        return words, ids
 
     def answer_number(self, answer: str) -> int:
         """The index of an answer, or -1 if it is unknown."""
@@ -172,17 +202,19 @@ class Vocabulary:
 
         Symbols that it does not treat as words (``words`` skips a ``€`` or ``🙂``) come after the words of their text.
         """
-        unknown: dict[str, None] = {}
-        for text in texts:
-            unknown.update((word, None) for word in self._split(text) if self._number(word) == UNKNOWN_WORD)
-            if self.tokens == "words":
-                unknown.update(dict.fromkeys(signs(text)))
-        return list(unknown)
+        return list(dict.fromkeys([word for text in texts for word in self.sentence(text).unknown]))
 
-    def _number(self, word: str) -> int:
+    def _as_written(self, word: str) -> int:
         found = self.number_of_word.get(word, UNKNOWN_WORD)
         if found == UNKNOWN_WORD and self.fold_case:
             return self._number_of_folded.get(fold(word), UNKNOWN_WORD)
+        return found
+
+    def _number(self, word: str) -> int:
+        """The number of a word; one that is unknown with its possessive ending may be known without it."""
+        found = self._as_written(word)
+        if found == UNKNOWN_WORD and self.tokens == "text" and (owner := without_possessive(word)) is not word:
+            return self._as_written(owner)
         return found
 
     def joined(self, words: list[str]) -> list[str]:
@@ -236,7 +268,7 @@ class _Numbers(dict[str, int]):
     def __missing__(self, word: str) -> int:
         begins = word.lower() in self._vocabulary._phrases_by_first
         number = _BEGINS_PHRASE if begins else self._vocabulary._number(word)
-        if len(self) < _MOST_SPELLINGS:
+        if len(self) < _MOST_SPELLINGS and len(word) <= _LONGEST_SPELLING:
             self[word] = number
         return number
 

@@ -9,7 +9,7 @@ import unicodedata
 from functools import cache
 from typing import Literal, TypeAlias
 
-__all__ = ["Tokens", "compose", "fold", "signs", "split_words"]
+__all__ = ["POSSESSIVE_ENDINGS", "WORD", "Tokens", "compose", "fold", "signs", "split_words", "without_possessive"]
 
 Tokens: TypeAlias = Literal["words", "spaces", "text"]
 """How a text is split into words.
@@ -20,7 +20,10 @@ Tokens: TypeAlias = Literal["words", "spaces", "text"]
 their points (``3.5``, ``10:30``), and each symbol that is not punctuation (``€``, ``%``, ``🙂``) as a separate word.
 """
 
-_WORD = re.compile(r"\w+")
+WORD = re.compile(r"(?!(?<=\w['’])[sS]\b)\w+")
+"""The words of names and pronouns, where their places matter: "Benjamin's" is the word Benjamin and its ending."""
+POSSESSIVE_ENDINGS = ("'s", "’s", "'S", "’S")
+_RUN = re.compile(r"\w+")
 _INNER = r"(?:['\-‐‑](?=\w)|(?<=\d)[.,:](?=\d))"
 # Finds the same in such a text as the pattern for all of Unicode, several times faster.
 _ASCII_TEXT = re.compile(rf"\w+(?:{_INNER}\w+)*|[$+<=>|~%&@#]")
@@ -35,12 +38,27 @@ _SKIN = "\U0001f3fb-\U0001f3ff"
 _PICTURES = range(0x1F000, 0x1FB00)
 _LAST_SYMBOL = 0x1FC00
 _SELECTORS = range(0xE0100, 0xE01F0)
+_LONG = 1000
+"""Texts of more characters are composed piece by piece."""
 _NO_SIGNS = re.compile(r"[\w\s.,:;!?'\"()\-]*")  # true of nearly all texts: no need to look more closely
 
 
 def compose(text: str) -> str:
-    """The text in the normal form NFC, in which ``ë`` is one character."""
-    return text if text.isascii() or unicodedata.is_normalized("NFC", text) else unicodedata.normalize("NFC", text)
+    """The text in the normal form NFC, in which ``ë`` is one character.
+
+    Sorting the marks of one letter takes time by the square of their number: of a long text at most thirty at a time
+    are sorted, as in Unicode's stream-safe format.
+    """
+    if text.isascii():
+        return text
+    if len(text) > _LONG:
+        return "".join([unicodedata.normalize("NFC", piece) for piece in _many_marks().split(text)])
+    return text if unicodedata.is_normalized("NFC", text) else unicodedata.normalize("NFC", text)
+
+
+def without_possessive(word: str) -> str:
+    """The word without its possessive ending: Benjamin for "Benjamin's"."""
+    return word[:-2] if len(word) > 2 and word.endswith(POSSESSIVE_ENDINGS) else word
 
 
 def fold(word: str) -> str:
@@ -51,7 +69,7 @@ def fold(word: str) -> str:
 def split_words(text: str, tokens: Tokens) -> list[str]:
     """The words of a text."""
     if tokens == "words":
-        return _WORD.findall(text)
+        return _RUN.findall(text)
     if tokens == "spaces":
         return text.lower().split()
     if text.isascii():
@@ -65,6 +83,13 @@ def split_words(text: str, tokens: Tokens) -> list[str]:
 def signs(text: str) -> list[str]:
     """The symbols of a text that ``words`` skips although they mean something."""
     return [] if _NO_SIGNS.fullmatch(text) else _sign_pattern().findall(text)
+
+
+@cache
+def _many_marks() -> re.Pattern[str]:
+    """A letter with the first thirty of its many marks, or thirty more of them."""
+    marks = _classes()[0]
+    return re.compile(f"([^{marks}]?[{marks}]{{30}})")
 
 
 @cache

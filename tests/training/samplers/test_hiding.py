@@ -120,7 +120,7 @@ def test_a_model_of_the_recipe_long_reads_every_sentence() -> None:
     }
     model = train(STORIES, network="2r8", recipe="long", restarts=1, haystack=BOOK, progress=False, **settings)
     answer = model.answer(["Mary went to the garden.", *["Xyzzy plugh qux."] * 60], "Where is Mary?")  # type: ignore[union-attr]
-    assert not answer.left_out and not answer.skipped
+    assert not answer.omitted and not answer.beyond_memory
     again = train(STORIES, network="2r8", recipe="long", restarts=1, haystack=BOOK, progress=False, **settings)
     assert all((again.saved.weights[name] == weight).all() for name, weight in model.saved.weights.items())
 

@@ -1,4 +1,4 @@
-// The model of this page: a story and a question in, an answer and how it was read out.
+// The model of this page: a story and a question in; out comes the JSON that Trace.as_json gives in Python.
 const model = JSON.parse(document.getElementById("model").textContent);
 const reader = new Reader(model);
 const network = new Network(model.network, model.vocabulary.longest_sentence, model.weights);
@@ -6,25 +6,24 @@ const SHOWN = 4;
 
 function answer(story, question) {
   const sentences = (typeof story === "string" ? [story] : story).flatMap(splitSentences);
-  const understood = reader.understand(sentences, question);
-  const numbers = (text) => reader.vocabulary.numbers(text);
-  const read = network.read(understood.sentences.map(numbers), numbers(understood.question));
+  const { nameBack, sentences: read, asked, ...about } = reader.read(sentences, question);
+  const record = network.read(read.map(({ ids }) => ids), asked.ids);
   const ranked = model.vocabulary.answers
-    .map((text, number) => ({ text: understood.nameBack(text), probability: read.probabilities[number] }))
-    .sort((one, other) => other.probability - one.probability);
-  const total = read.contributions.reduce((sum, value) => sum + value, 0) || 1;
+    .map((text, number) => ({ answer: nameBack(text), probability: record.probabilities[number] }))
+    .sort((one, other) => other.probability - one.probability)
+    .slice(0, SHOWN);
+  const total = record.contributions.reduce((sum, value) => sum + value, 0) || 1;
   return {
-    text: ranked[0].text,
+    answer: ranked[0].answer,
     confidence: ranked[0].probability,
-    ranked: ranked.slice(0, SHOWN),
-    story: understood.story,
-    positions: understood.positions,
-    leftOut: understood.leftOut,
-    unknownWords: understood.unknown,
-    notes: understood.notes,
-    shares: read.contributions.map((value) => value / total),
-    layers: read.layers.map(({ update, forward, backward }) => ({
-      update: update.map(mean), reset_forward: forward?.map(mean), reset_backward: backward?.map(mean),
+    runners_up: ranked.slice(1),
+    ranked,
+    ...about,
+    sentences: about.positions.map((place) => sentences[place]),
+    words: read.map(({ words }) => words),
+    shares: record.contributions.map((value) => value / total),
+    layers: record.layers.map(({ update, forward, backward }) => ({
+      gates: { update: update.map(mean), reset_forward: forward?.map(mean), reset_backward: backward?.map(mean) },
     })),
   };
 }

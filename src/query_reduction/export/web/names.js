@@ -2,6 +2,7 @@
 const OTHER = "@?";
 const GAP = "@_";
 const MOST_VARIED = 3;
+const LONGEST_NAME = 12;
 const DECIMAL = /\p{Nd}/u;
 const plainUnit = (unit) => unit.split("#")[0];
 const isPlaced = ({ runs }) => runs.every((run) => run.kinds.size);
@@ -22,8 +23,7 @@ class Units {
     return lengths;
   }
 
-  ofText(text, kind) {
-    const words = splitWords(text, "words").map((word) => word.toLowerCase());
+  ofWords(words, kind) {
     let start = 0;
     const units = this.lengths(words).map((length) => words.slice(start, start += length).join(" "));
     return units.map((unit, place) => {
@@ -39,8 +39,8 @@ class NameReader {
     this.kinds = found.lending;
     this.written = new Map(Object.entries(found.written));
     this.units = new Units(found.phrases.map((phrase) => phrase.split(" ")), found.columns);
-    this.known = new Set(words.filter((word) => !word.includes(" ")).flatMap((word) => splitWords(word.toLowerCase(), "words")));
-    this.wordsOfKind = found.fillers.map((kind) => new Set(kind.flatMap((unit) => plainUnit(unit).match(PLAIN_WORDS) ?? [])));
+    this.known = new Set(words.filter((word) => !word.includes(" ")).flatMap((word) => word.toLowerCase().match(NAME_WORDS) ?? []));
+    this.wordsOfKind = found.fillers.map((kind) => new Set(kind.flatMap((unit) => plainUnit(unit).match(NAME_WORDS) ?? [])));
     this.kindOf = new Map(found.fillers.flatMap((kind, number) => kind.map((unit) => [unit, number])));
     this.contexts = new Map();
     for (const [context, kinds] of Object.entries(found.contexts)) {
@@ -92,9 +92,9 @@ class NameReader {
       const [ended, openers] = [[], []];
       for (const run of apart.runs) {
         const words = run.name.split(" ");
-        for (let length = 1; length < words.length; length++) {
+        for (let length = 1; length < words.length && words.length <= LONGEST_NAME; length++) {
           const [first, rest] = [words.slice(0, length).join(" "), words.slice(length).join(" ")];
-          if (names.has(first) && (!run.kinds.size || goesOn(apart.text, run, length))) ended.push(first);
+          if (names.has(first) && endsAfter(apart.text, run, length)) ended.push(first);
           else if (names.has(rest) && !inside.has(run.name)) openers.push(first);
         }
       }
@@ -105,7 +105,7 @@ class NameReader {
 
   apart(given, kind, ended = [], openers = []) {
     const text = compose(given);
-    const runs = this.unknownRuns(text, [...ended, ...openers]);
+    const runs = this.unknownRuns(text, new Set([...ended, ...openers]));
     const apart = this.inSomeWay(text, kind, runs, 0);
     const opener = runs.length > 0 && openers.includes(runs[0].name);
     // "Then Mary went to pier 4": what comes before a sentence does not change the places of its names.
@@ -121,12 +121,12 @@ class NameReader {
     const places = [];
     let done = after;
     for (const run of runs) {
-      units.push(...this.units.ofText(text.slice(done, run.start), kind));
+      units.push(...this.units.ofWords(wordsBetween(text, done, run.start), kind));
       places.push(units.length);
       units.push(OTHER);
       done = run.end;
     }
-    units.push(...this.units.ofText(text.slice(done), kind));
+    units.push(...this.units.ofWords(wordsBetween(text, done, text.length), kind));
     let first = null;
     for (const way of this.ways(text, units, places, runs)) {
       const apart = this.placed(text, units, new Map(way.map((run, number) => [places[number], run])), kind);
@@ -151,7 +151,7 @@ class NameReader {
 
   taken(text, before, run) {
     const ways = [run];
-    const match = [...text.slice(0, run.start).matchAll(PLAIN_WORDS)].at(-1);
+    const match = [...text.slice(0, run.start).matchAll(NAME_WORDS)].at(-1);
     if (this.articles.includes(before) && match) ways.push({ ...run, covered: match.index, withUnitBefore: true });
     const capital = isUpper(text.slice(run.start));
     const [initial] = run.name;
@@ -174,8 +174,10 @@ class NameReader {
       if (taken.has(place)) gaps.push(pattern.length);
       pattern.push(this.kindOf.has(units[place]) ? `@${this.kindOf.get(units[place])}` : units[place]);
     }
-    const standing = pronouns(text);
+    const fits = this.contexts.has(pattern.join(" ").split(" ").length); // most foreign sentences have another length
+    const standing = fits ? pronouns(text) : [];
     const runs = [...taken.values()].map((run, number) => {
+      if (!fits) return { ...run, kinds: new Set() };
       const gap = gaps[number];
       const fitting = this.fitting([...pattern.slice(0, gap), GAP, ...pattern.slice(gap + 1)]);
       return { ...run, kinds: this.withPronouns(run, standing, fitting) };
@@ -192,21 +194,23 @@ class NameReader {
   }
 
   unknownRuns(text, cut) {
-    const matches = [...text.matchAll(PLAIN_WORDS)];
+    const matches = [...text.matchAll(NAME_WORDS)];
     const words = matches.map((match) => match[0].toLowerCase());
-    const runs = [];
+    const spans = [];
+    const isCut = ([first, end]) => cut.size > 0 && end - first <= LONGEST_NAME && cut.has(words.slice(first, end).join(" "));
     let lastKnown = true;
     let start = 0;
     for (const length of this.units.lengths(words)) {
-      const [word, match] = [words[start], matches[start]];
-      const known = length > 1 || this.known.has(word) || this.kindOf.has(word);
-      const end = match.index + match[0].length;
-      if (!known && (lastKnown || cut.includes(runs.at(-1).name))) runs.push({ name: word, start: match.index, covered: match.index, end, opens: start === 0 });
-      else if (!known) Object.assign(runs.at(-1), { name: `${runs.at(-1).name} ${word}`, end });
+      const known = length > 1 || this.known.has(words[start]) || this.kindOf.has(words[start]);
+      if (!known && (lastKnown || isCut(spans.at(-1)))) spans.push([start, start + 1]);
+      else if (!known) spans.at(-1)[1] = start + 1;
       lastKnown = known;
       start += length;
     }
-    return runs;
+    return spans.map(([first, end]) => {
+      const [begin, last] = [matches[first].index, matches[end - 1]];
+      return { name: words.slice(first, end).join(" "), start: begin, covered: begin, end: last.index + last[0].length, opens: first === 0 };
+    });
   }
 
   fitting(pattern) {
@@ -230,10 +234,20 @@ class NameReaders {
   }
 }
 
-// "Zoë then" goes on after the name, "Zoë Washburne" does not.
-function goesOn(text, run, length) {
-  const words = text.slice(run.start, run.end).match(PLAIN_WORDS);
-  return isUpper(words[0]) && isLower(words[length]);
+// The ending of "Zoë's" is no word wherever the text is cut.
+function wordsBetween(text, start, end) {
+  const words = [];
+  NAME_WORDS.lastIndex = start;
+  for (let match = NAME_WORDS.exec(text); match && match.index < end; match = NAME_WORDS.exec(text)) words.push(match[0].toLowerCase());
+  return words;
+}
+
+// A name may end before "walked" in "Zoë walked" or before "then", but not within "Zoë Washburne" or "Zoë's cat".
+function endsAfter(text, run, length) {
+  const words = [...text.slice(run.start, run.end).matchAll(NAME_WORDS)];
+  const last = words[length - 1];
+  if (/^['’][sS]/u.test(text.slice(run.start + last.index + last[0].length))) return false;
+  return !run.kinds.size || (isUpper(words[0][0]) && isLower(words[length][0]));
 }
 
 function replaceRuns({ text, runs }, chosen) {

@@ -12,8 +12,8 @@ function element(name, attributes = {}, ...children) {
 const GATES = [["update", "z", "update gate"], ["reset_forward", "→r", "reset gate, forward"], ["reset_backward", "←r", "reset gate, backward"]];
 
 function gateColumns(found) {
-  return found.layers.flatMap((layer, number) => GATES.filter(([name]) => layer[name]).map(([name, mark, title]) => (
-    { mark, layer: number + 1, title: `${title}, layer ${number + 1}`, values: layer[name] })));
+  return found.layers.flatMap((layer, number) => GATES.filter(([name]) => layer.gates[name]).map(([name, mark, title]) => (
+    { mark, layer: number + 1, title: `${title}, layer ${number + 1}`, values: layer.gates[name] })));
 }
 
 function gateCell(column, at) {
@@ -61,9 +61,9 @@ function show() {
     return;
   }
   const found = answer(story, question);
-  byId("answer").textContent = found.text;
+  byId("answer").textContent = found.answer;
   byId("sure").textContent = `${percent(found.confidence)} sure`;
-  const others = found.ranked.slice(1).map(({ text, probability }) => `${text} ${percent(probability)}`);
+  const others = found.runners_up.map(({ answer: text, probability }) => `${text} ${percent(probability)}`);
   byId("others").textContent = others.length ? `then ${others.join(", ")}` : "";
   byId("notes").replaceChildren(...found.notes.map((note) => element("li", {}, note)));
   byId("table").replaceChildren(table(found));

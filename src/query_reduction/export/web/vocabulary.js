@@ -8,7 +8,15 @@ const SIGNS = new RegExp(`${SIGN}(?:\\u200d${SIGN})*`, "gu");
 const PLAIN_WORDS = new RegExp(`${WORD}+`, "gu");
 const TEXT_WORDS = new RegExp(`${WORD}${LETTER}*(?:${INNER}${LETTER}+)*|${SIGNS.source}`, "gu");
 
-const compose = (text) => text.normalize("NFC");
+const NAME_WORDS = new RegExp(`(?!(?<=${WORD}['’])[sS](?!${WORD}))(?<!${WORD})${WORD}+`, "gu");
+const POSSESSIVE_ENDING = /(?<=.)['’][sS]$/su;
+const MANY_MARKS = /(\P{M}?\p{M}{30})/u;
+const LONG = 1000;
+
+// Sorting the marks of a letter takes time by the square of their number: of a long text thirty at a time are sorted.
+const compose = (text) => (text.length <= LONG ? text.normalize("NFC")
+  : text.split(MANY_MARKS).map((piece) => piece.normalize("NFC")).join(""));
+const withoutPossessive = (word) => word.replace(POSSESSIVE_ENDING, "");
 // Upper, then lower case is what Python's casefold gives, except for the dotless i.
 const foldLetter = (letter) => (letter === "ı" ? letter : letter.toUpperCase().toLowerCase());
 const fold = (word) => compose([...word].map(foldLetter).join(""));
@@ -25,7 +33,7 @@ const RELATIVE = wordsIn("which who whom whose");
 
 function pronouns(text) {
   const shouted = text === text.toUpperCase() && text !== text.toLowerCase();
-  return [...text.matchAll(PLAIN_WORDS)]
+  return [...text.matchAll(NAME_WORDS)]
     .map(({ 0: written, index }, number) => ({ written, word: written.toLowerCase(), index, end: index + written.length, number }))
     .filter(({ word }) => PERSONAL.has(word) || POSSESSIVE.has(word) || RELATIVE.has(word))
     .filter(({ written, word, number }) => number === 0 || written === word || shouted);
@@ -42,8 +50,13 @@ class Vocabulary {
     this.longestFirst = [...known.phrases].sort((one, other) => other.length - one.length);
   }
 
-  number(word) {
+  asWritten(word) {
     return this.numberOf.get(word) ?? this.numberOfFolded.get(this.fold_case ? fold(word) : word) ?? UNKNOWN;
+  }
+
+  number(word) {
+    const found = this.asWritten(word);
+    return found === UNKNOWN && this.tokens === "text" ? this.asWritten(withoutPossessive(word)) : found;
   }
 
   answerNumber(answer) {
@@ -73,16 +86,11 @@ class Vocabulary {
     return unknown(other) < unknown(words) ? other : words;
   }
 
-  numbers(text) {
-    return this.split(text).map((word) => this.number(word));
-  }
-
-  unknownWords(texts) {
-    const unknown = new Set();
-    for (const text of texts) {
-      this.split(text).filter((word) => this.number(word) === UNKNOWN).forEach((word) => unknown.add(word));
-      if (this.tokens === "words") (text.match(SIGNS) ?? []).forEach((sign) => unknown.add(sign));
-    }
-    return [...unknown];
+  // A text with its words and their numbers, as query_reduction.text.vocabulary.Sentence has them.
+  sentence(text) {
+    const words = this.split(text);
+    const ids = words.map((word) => this.number(word));
+    const signs = this.tokens === "words" ? text.match(SIGNS) ?? [] : [];
+    return { text, words, ids, unknown: [...new Set([...words.filter((_, place) => ids[place] === UNKNOWN), ...signs])] };
   }
 }

@@ -101,8 +101,8 @@ export class StoryTab {
     const [found, { sentences }] = await Promise.all([
       post("/api/answer", body, signal), post("/api/sentences", { sentences: body.sentences }, signal),
     ]).catch(() => { throw error; });
-    const unread = new Set(found.left_out);
-    const positions = sentences.map((_, place) => place).filter((place) => !unread.has(place)).slice(found.skipped);
+    const unread = new Set(found.omitted);
+    const positions = sentences.map((_, place) => place).filter((place) => !unread.has(place)).slice(found.beyond_memory);
     const ranked = [{ answer: found.answer, probability: found.confidence }, ...found.runners_up];
     return { ...found, ranked, positions, story: sentences, sentences: [], shares: [], layers: [], notes: [...found.notes, error.message] };
   }
@@ -116,7 +116,7 @@ export class StoryTab {
     this.trace = trace;
     const read = trace ? trace.positions.map((place) => filled[place]) : [];
     const places = new Map(read.map((row, at) => [row, at]));
-    const leftOut = new Set(trace ? trace.left_out.map((place) => filled[place]) : []);
+    const omitted = new Set(trace ? trace.omitted.map((place) => filled[place]) : []);
     this.editor.list.classList.remove("stale");
     const columns = trace ? gateColumns(trace) : [];
     byId("heads").replaceChildren(
@@ -136,7 +136,7 @@ export class StoryTab {
       row.querySelector(".delete").setAttribute("aria-label", `delete sentence ${place + 1}`);
       row.classList.toggle("fact", support.has(place));
       row.classList.toggle("unread", Boolean(trace) && at < 0);
-      row.title = leftOut.has(row) ? "could not be read and was left out" : "";
+      row.title = omitted.has(row) ? "could not be read and was left out" : "";
       row.querySelector(".gates").replaceChildren(...columns.map((column) => gateCell(column, at)));
       const share = trace?.shares[at] ?? 0;
       row.querySelector(".share i").style.setProperty("--w", `${highest ? (100 * share) / highest : 0}%`);
