@@ -163,7 +163,8 @@ class StoryModel(Model):
 
     def explain_read(self, read: ReadQuestion, *, endings: bool = True) -> Trace:
         """The same for a question that was read before."""
-        return trace(self.network, read, self.task.vocabulary.answers, endings=endings)
+        task = self.task
+        return trace(self.network, read, task.vocabulary.answers, task.calibration, endings=endings)
 
 
 class DialogModel(Model):

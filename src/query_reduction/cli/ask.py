@@ -6,10 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from rich.markup import escape
-
 from query_reduction.cli.arguments import POSITIONAL
-from query_reduction.cli.output import console, print_json, print_reading
+from query_reduction.cli.output import console, headline, print_json, print_reading
 from query_reduction.cli.story_input import is_large, is_piped, lines_from, prompt, story_from
 from query_reduction.errors import InputError
 from query_reduction.explain.terminal import gate_table
@@ -84,7 +82,9 @@ class Ask:
                 value["trace"] = trace.as_json()
             print_json(value)
             return
-        console.print(f"[bold]{escape(answer.text)}[/]  ({answer.confidence:.0%} sure)")
+        console.print(headline(answer))
+        for doubt in answer.doubts:
+            console.print(f"  {doubt}", style="yellow", markup=False, soft_wrap=True)
         if answer.runners_up:
             others = ", ".join(f"{text} {probability:.1%}" for text, probability in answer.runners_up)
             console.print(f"then: {others}", style="dim", markup=False)

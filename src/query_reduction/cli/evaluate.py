@@ -15,7 +15,7 @@ from query_reduction.cli.scores import score_table
 from query_reduction.errors import InputError
 from query_reduction.explain.scoring import FIGURES, RANKINGS, score_explanations
 from query_reduction.model import Model, StoryModel, load
-from query_reduction.reading.answers import error_by_kind
+from query_reduction.reading.answers import certainty, error_by_kind
 from query_reduction.reading.protocol import Given
 from query_reduction.settings import Between
 from query_reduction.sources.named import load_parts, refuse_task
@@ -67,12 +67,14 @@ class Evaluate:
                 )
             if isinstance(model, StoryModel):
                 result |= self._about_stories(model, stories)
-            if self.mistakes > 0 or (isinstance(model, StoryModel) and not any(story.task for story in stories)):
+            if self.mistakes > 0 or isinstance(model, StoryModel):
                 given = model.given(stories)
                 wrong = [one for one in given if not one.right]
                 result["mistakes"] = result.get("mistakes", []) + [_mistake(one) for one in wrong]
                 if isinstance(model, StoryModel):
-                    result["by_kind"] = error_by_kind(given)
+                    result["confidence"] = certainty(given, model.task.calibration.threshold)
+                    if not any(story.task for story in stories):
+                        result["by_kind"] = error_by_kind(given)
         if "error" not in result:
             raise InputError(f"{data}: no test questions")
         result["mistakes"] = result.get("mistakes", [])[: max(self.mistakes, 0)]
@@ -83,6 +85,8 @@ class Evaluate:
         console.print(f"error [bold]{result['error']:.1f}%[/] on {result['questions']} questions of {named}")
         if sum(map(len, result["errors"].values())) > 1:
             console.print(score_table(result["errors"]))
+        if "confidence" in result:
+            _print_certainty(result["confidence"])
         if len(result.get("by_kind", {})) > 1:
             console.print(_kind_table(result["by_kind"]))
         if result.get("unknown_words"):
@@ -131,6 +135,21 @@ class Evaluate:
         if parts.kind != kind:
             raise InputError(f"{data} holds {parts.kind}, but {self.model} was trained on {kind}")
         return list(parts.tests())
+
+
+def _print_certainty(certainty: dict[str, Any]) -> None:
+    """What the model's confidence is worth here."""
+    curve = ", ".join(
+        f"{error:.1f}% on the surest {share:.0%}"
+        for share, error in certainty["error_at_coverage"].items()
+        if share < 1
+    )
+    console.print(f"error {curve}", markup=False)
+    console.print(
+        f"confidence is off by {certainty['calibration_error']:.1f} points on average; "
+        f"{certainty['declined']} of {certainty['questions']} answered with I don't know",
+        markup=False,
+    )
 
 
 def _distinct_texts(stories: list[Story]) -> list[str]:

@@ -6,10 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-from rich.markup import escape
-
 from query_reduction.cli.arguments import POSITIONAL
-from query_reduction.cli.output import console, notes, print_json, print_reading
+from query_reduction.cli.output import console, headline, notes, print_json, print_reading
 from query_reduction.cli.story_input import story_from
 from query_reduction.errors import InputError
 from query_reduction.explain import html, picture
@@ -66,9 +64,9 @@ class Explain:
         if self.json:
             print_json(trace.as_json(vectors=self.vectors))
         elif written:
-            notes.print(f"{trace.answer} ({trace.confidence:.0%} sure): {', '.join(map(str, written))}", markup=False)
+            notes.print(f"{headline(trace.result)}: {', '.join(map(str, written))}", markup=False)
         else:
-            console.print(f"[bold]{escape(trace.answer)}[/]  ({trace.confidence:.0%} sure)")
+            console.print(headline(trace.result))
             print_reading(trace.notes())
             console.print(gate_table(trace, width=console.width, most=self.sentences))
         return 0

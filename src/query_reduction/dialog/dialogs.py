@@ -128,9 +128,9 @@ class DialogTask(Task):
     def given(self, network: Network, stories: Sequence[Story]) -> list[Given]:
         """See ``Task``."""
         asked = [(story.sentences[: question.after], question) for story in stories for question in story.questions]
-        (responses,) = self.respond([network], stories)
+        responses = self.respond_to_all(network, stories)
         return [
-            Given(sentences, question, response, same(response, question.answer))
+            Given(sentences, question, response.text, same(response.text, question.answer), response.confidence)
             for (sentences, question), response in zip(asked, responses, strict=True)
         ]
 

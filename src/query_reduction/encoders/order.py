@@ -1,8 +1,8 @@
 """Words with their neighbours: a residual convolution over each sentence, so that the order of its words matters.
 
-``word_j = e_j + relu(A e_{j-1} + B e_j + C e_{j+1} + b) W``, and a sentence is the sum of these, weighted by position as
-in ``encoders.position``, with which it starts: W is zero at first. What a word adds as a left, middle or right one is
-computed once for each word that occurs, however often it does.
+``word_j = e_j + relu(A e_{j-1} + B e_j + C e_{j+1} + b) W``, and a sentence is the sum of these, weighted by position
+as in ``encoders.position``, with which it starts: W is zero at first. What a word adds as a left, middle or right
+one is computed once for each word that occurs, however often it does.
 """
 
 from __future__ import annotations

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from query_reduction.errors import InputError
 from query_reduction.files import write_atomically
 from query_reduction.network import Network, QueryWords, TracedLayer
+from query_reduction.reading.calibration import UNCALIBRATED, Calibration
 from query_reduction.reading.question import HasRead, ReadQuestion
 from query_reduction.reading.stories import Answer, Ranked, answer_of, rank, ranked_as_json
 from query_reduction.text.encoding import encode_read
@@ -188,7 +189,14 @@ class Trace(HasRead):
         return fragment(self)
 
 
-def trace(network: Network, read: ReadQuestion, answers: Sequence[str], *, endings: bool = True) -> Trace:
+def trace(
+    network: Network,
+    read: ReadQuestion,
+    answers: Sequence[str],
+    calibration: Calibration = UNCALIBRATED,
+    *,
+    endings: bool = True,
+) -> Trace:
     """Run a network over a question that was read, and record it; ``answers`` are all that it can give.
 
     With ``endings`` the story is also read up to each sentence, for the answer if it had ended there.
@@ -203,7 +211,7 @@ def trace(network: Network, read: ReadQuestion, answers: Sequence[str], *, endin
         return tuple(rank(scores, back))
 
     return Trace(
-        result=answer_of(rank(record.scores, answers)[0], read),
+        result=answer_of(rank(record.scores, answers)[0], read, calibration),
         layers=tuple([_reading(layer) for layer in record.layers]),
         contributions=np.mean([layer.weights[0] for layer in record.layers], axis=0),
         ending_here=_endings(network, read, ranked) if endings and len(sentences) <= _MOST_ENDINGS else None,

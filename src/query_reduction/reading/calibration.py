@@ -1,8 +1,9 @@
 """Confidence that means something: of the answers given with 80 %, eight in ten are right.
 
 A network's own probability of its best answer is usually too high. Development questions, which training has not seen,
-show by how much: p becomes σ(a · logit(p) + b), the two numbers of Platt (1999). The same questions, asked again with a
-sentence taken away or a word of the question hidden, show how much an answer is worth when something was not read.
+show by how much: p becomes σ(a · logit(p) + b), the two numbers of Platt (1999), with b at most 0. The same questions,
+asked again with a sentence taken away or a word of the question hidden, show how much an answer is worth when something
+was not read.
 """
 
 from __future__ import annotations
@@ -16,9 +17,18 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from query_reduction.reading.question import ReadQuestion
 from query_reduction.settings import Between, check, from_json
 
-__all__ = ["Calibration", "Reliability", "expected_calibration_error", "reliability", "risk_at_coverage"]
+__all__ = [
+    "UNCALIBRATED",
+    "WHOLE",
+    "Calibration",
+    "Reliability",
+    "expected_calibration_error",
+    "reliability",
+    "risk_at_coverage",
+]
 
 Numbers = NDArray[np.float64]
 
@@ -28,6 +38,9 @@ _WEIGHT_OF_PRIOR = 2.0
 """How many questions the assumption that the network is right about itself counts for; it decides if there are few."""
 _FURTHEST = 12.0
 """Log-odds beyond this are the same: 0.999994."""
+_MOST_LISTED = 5
+WHOLE = ReadQuestion()
+"""A story that was read whole."""
 _COVERAGES = (1.0, 0.9, 0.8, 0.7, 0.5)
 
 
@@ -50,10 +63,11 @@ class Calibration:
 
     slope: Annotated[float, Between(0.01, 100.0)] = 1.0
     offset: Annotated[float, Between(-100.0, 100.0)] = 0.0
-    omitted: Annotated[float, Between(0.0, 1.0)] = 1.0
-    """The share of its confidence that an answer keeps when a sentence that may matter was left out."""
-    ignored: Annotated[float, Between(0.0, 1.0)] = 1.0
-    """The same when a word of the question was ignored."""
+    matters: Annotated[float, Between(0.0, 1e6)] = 1.0
+    """How many sentences of a story an answer rests on: if one of n is left out, (1 - 1/n) to this power of the
+    confidence stays."""
+    ignored: Annotated[float, Between(0.0, 1.0)] = 0.5
+    """The share of its confidence that an answer keeps for each word of the question that was ignored."""
     threshold: Annotated[float, Between(0.0, 1.0)] = 0.5
     """Below this confidence the answer is "I don't know"."""
     questions: Annotated[int, Between(0, 2**53)] = 0
@@ -62,10 +76,15 @@ class Calibration:
     def __post_init__(self) -> None:
         check(self)
 
-    def confidence(self, probability: float, *, omitted: bool = False, ignored: bool = False) -> float:
-        """The confidence in an answer that the network gives this probability."""
+    def confidence(self, probability: float, read: ReadQuestion = WHOLE) -> float:
+        """The confidence in an answer that the network gives this probability, after what was read."""
         confidence = float(self.confidences(np.array([probability]))[0])
-        return confidence * (self.omitted if omitted else 1.0) * (self.ignored if ignored else 1.0)
+        omitted = len(read.omitted) / max(read.sentence_count, 1)
+        confidence *= math.pow(1 - omitted, self.matters) * math.pow(self.ignored, len(read.asked.unknown))
+        if read.unmentioned or read.is_guess:
+            # It was asked about what no sentence says: whatever the network makes of it, it cannot know.
+            confidence = min(confidence, self.threshold / 2)
+        return confidence
 
     def confidences(self, probabilities: Numbers) -> Numbers:
         """The same for many answers that were read whole."""
@@ -73,17 +92,25 @@ class Calibration:
             return probabilities
         return _sigmoid(self.slope * _log_odds(probabilities) + self.offset)
 
-    def ranked(
-        self, answers: Sequence[tuple[str, float]], *, omitted: bool = False, ignored: bool = False
-    ) -> list[tuple[str, float]]:
+    def ranked(self, answers: Sequence[tuple[str, float]], read: ReadQuestion = WHOLE) -> list[tuple[str, float]]:
         """Answers with their probabilities, best first, with confidences instead; the order stays."""
-        if not answers:
-            return []
         (text, probability), *others = answers
-        confidence = self.confidence(probability, omitted=omitted, ignored=ignored)
+        confidence = self.confidence(probability, read)
         # What the best answer loses the others do not gain: it may be right that none of them is.
         left = min(1.0, (1 - confidence) / max(1 - probability, 1e-12))
         return [(text, confidence), *((other, min(share * left, confidence)) for other, share in others)]
+
+    def doubts(self, confidence: float, read: ReadQuestion) -> tuple[str, ...]:
+        """Why an answer of this confidence may be wrong; nothing if it is above the threshold."""
+        if confidence >= self.threshold:
+            return ()
+        reasons = [f"no sentence that was read mentions {name}" for name in read.unmentioned]
+        if read.is_guess:
+            reasons.append("no sentence could be read")
+        if read.asked.unknown:
+            reasons.append(f"the question has unknown words: {', '.join(read.asked.unknown[:_MOST_LISTED])}")
+        reasons += [f"sentence {place + 1} could not be read: {read.story[place]}" for place in _listed(read)]
+        return tuple(reasons) or ("the model is not sure",)
 
     def as_json(self) -> dict[str, Any]:
         """As plain values."""
@@ -96,19 +123,28 @@ class Calibration:
 
     @staticmethod
     def learned(
-        probabilities: Numbers, right: NDArray[np.bool_], *, omitted: float = 1.0, ignored: float = 1.0
+        probabilities: Numbers, right: NDArray[np.bool_], *, matters: float = 1.0, ignored: float = 0.5
     ) -> Calibration:
-        """From the best answers to development questions: their probabilities, and which were right.
-
-        ``omitted`` and ``ignored`` are the shares of right answers that stay right when a sentence, or a word of the
-        question, is taken away.
-        """
+        """From the best answers to development questions: their probabilities, and which were right."""
         if not len(probabilities):
             return Calibration()
-        slope, offset = _fitted(_log_odds(probabilities), right.astype(np.float64))
+        odds, won = _log_odds(probabilities), right.astype(np.float64)
+        slope, offset = _fitted(np.stack([odds, np.ones_like(odds)]), won)
+        if offset > 0:
+            # Where nearly all answers are right, an offset would make a network sure of answers that it hardly
+            # believes itself, of which there are none here.
+            (slope,), offset = _fitted(odds[None], won), 0.0
         return Calibration(
-            round(slope, 6), round(offset, 6), round(omitted, 4), round(ignored, 4), questions=len(probabilities)
+            round(slope, 6), round(offset, 6), round(matters, 4), round(ignored, 4), questions=len(probabilities)
         )
+
+
+UNCALIBRATED = Calibration()
+"""Probabilities as they are."""
+
+
+def _listed(read: ReadQuestion) -> tuple[int, ...]:
+    return read.omitted[:_MOST_LISTED] if read.story else ()
 
 
 def _log_odds(probabilities: Numbers) -> Numbers:
@@ -122,23 +158,25 @@ def _sigmoid(values: Numbers) -> Numbers:
     return result
 
 
-def _fitted(odds: Numbers, right: Numbers) -> tuple[float, float]:
-    """Slope and offset of least cross-entropy, by Newton's method; targets are Platt's, which are never 0 or 1."""
+def _fitted(features: Numbers, right: Numbers) -> list[float]:
+    """The weights of the features (slope, and offset if there are two) of least cross-entropy, by Newton's method.
+
+    Targets are Platt's, which are never 0 or 1; a slope of 1 is assumed until the questions say otherwise.
+    """
     wins, losses = right.sum(), (1 - right).sum()
     targets = np.where(right > 0, (wins + 1) / (wins + 2), 1 / (losses + 2))
-    prior = _WEIGHT_OF_PRIOR / max(float(np.mean(odds**2)), 1e-6)
-    parameters = np.array([1.0, 0.0])
-    features = np.stack([odds, np.ones_like(odds)])
-    penalties = np.array([prior, 1e-3])
+    parameters = expectation = np.array([1.0, 0.0])[: len(features)]
+    prior = _WEIGHT_OF_PRIOR / max(float(np.mean(features[0] ** 2)), 1e-6)
+    penalties = np.array([prior, 1e-3])[: len(features)]
 
     def cost(values: Numbers) -> float:
         scores = values @ features
         losses = np.logaddexp(0, scores) - targets * scores
-        return float(losses.sum() + (penalties * (values - (1.0, 0.0)) ** 2).sum() / 2)
+        return float(losses.sum() + (penalties * (values - expectation) ** 2).sum() / 2)
 
     for _ in range(100):
         expected = _sigmoid(parameters @ features)
-        gradient = features @ (expected - targets) + penalties * (parameters - (1.0, 0.0))
+        gradient = features @ (expected - targets) + penalties * (parameters - expectation)
         curvature = (features * (expected * (1 - expected))) @ features.T + np.diag(penalties)
         step = np.linalg.solve(curvature, gradient)
         length, now = 1.0, cost(parameters)
@@ -148,7 +186,9 @@ def _fitted(odds: Numbers, right: Numbers) -> tuple[float, float]:
         if float(np.abs(length * step).max()) < 1e-9:
             break
     # A network whose certainty says nothing must not have its order turned around.
-    return float(np.clip(parameters[0], 0.01, 100.0)), float(np.clip(parameters[1], -100.0, 100.0))
+    limits = np.array([[0.01, 100.0], [-100.0, 100.0]])[: len(features)]
+    fitted: list[float] = parameters.clip(limits[:, 0], limits[:, 1]).tolist()
+    return fitted
 
 
 def reliability(confidences: Numbers, right: NDArray[np.bool_]) -> list[Reliability]:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import cached_property
 from typing import Any
 
@@ -25,9 +25,11 @@ from query_reduction.errors import InputError
 from query_reduction.model_file import SavedModel, fingerprint
 from query_reduction.origin import provenance
 from query_reduction.reading.protocol import Parts, Scores, Task, test
+from query_reduction.reading.stories import StoryTask
 from query_reduction.rivals.registry import build_network, config_to_json
 from query_reduction.sources.named import question_count
 from query_reduction.stacked.network import Seeds, StackedNetwork, take_weights
+from query_reduction.training.calibrate import calibrate_on_questions, calibrate_on_stories
 from query_reduction.training.example import example_of
 from query_reduction.training.restarts import RestartTrainer, epochs
 from query_reduction.training.results import RestartResult, RunResult, choose
@@ -143,7 +145,18 @@ def trained_model(run: Run, restart: Restart, card: Mapping[str, Any] | None = N
     if about and run.parts.kind == "stories" and (example := example_of(run.split.dev or run.split.train)):
         about["example"] = example
     weights = {name: weight.numpy() for name, weight in restart.weights.items()}
-    return SavedModel(run.setup.network, run.task, weights, about)
+    model = SavedModel(run.setup.network, run.task, weights, about)
+    return replace(model, task=_calibrated(run, model)) if about else model
+
+
+def _calibrated(run: Run, model: SavedModel) -> Task:
+    """What a model keeps of its task, with what its probabilities are worth on development questions."""
+    task = model.task
+    if not isinstance(task, StoryTask):
+        return task
+    if run.split.dev:
+        return replace(task, calibration=calibrate_on_stories(model.network(), task, run.split.dev))
+    return replace(task, calibration=calibrate_on_questions(model.network(), run.trainer.sampler.dev))
 
 
 def score_restarts(run: Run, restarts: Sequence[Restart]) -> list[RestartResult]:
