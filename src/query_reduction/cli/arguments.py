@@ -216,7 +216,7 @@ def _parse(options: Any, words: Sequence[str], known: Sequence[Option]) -> Any:
         raise _MistakeError(_wrong_value(error)) from None
     if strange:
         raise _MistakeError(_unknown(strange, [*by_flag, *(f"--no-{f[2:]}" for f, o in by_flag.items() if o.is_flag)]))
-    values = vars(given)
+    values = {flag: value for flag, value in vars(given).items() if value is not None}
     for text in values.pop("set", ()):
         option, value = _set(text, by_flag)
         values[option.flag] = value
@@ -239,7 +239,7 @@ def _add(parser: argparse.ArgumentParser, option: Option) -> None:
     # Whether what must be given was given is checked later, in better words.
     several = "*" if option.several else "?" if option.positional else None
     if option.positional:
-        parser.add_argument(option.flag, nargs=several, type=value)
+        parser.add_argument(option.flag, nargs=several, type=value, default=None)
     elif bool in option.kinds:
         parser.add_argument(option.flag, nargs="?", const=True, type=value, dest=option.flag)
     else:
