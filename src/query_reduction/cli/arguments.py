@@ -9,7 +9,6 @@ parsing a question's command must not take longer than answering it.
 from __future__ import annotations
 
 import argparse
-import difflib
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, fields, is_dataclass, replace
@@ -297,8 +296,7 @@ def _set(text: str, known: Mapping[str, Option]) -> tuple[Option, Any]:
     if not equals:
         raise _MistakeError(f"--set takes NAME=VALUE, not {_shown(text)}")
     if option is None:
-        near = difflib.get_close_matches(name, [setting.name for setting in settings.values()], 1)
-        raise _MistakeError(f"--set: no setting {_shown(name)}" + (f"; did you mean {near[0]}?" if near else ""))
+        raise _MistakeError(f"--set: no setting {_shown(name)}{_near(name, [one.name for one in settings.values()])}")
     try:
         return option, _value(word, option.kinds)
     except argparse.ArgumentTypeError as error:
@@ -310,8 +308,14 @@ def _unknown(strange: Sequence[str], flags: Sequence[str]) -> str:
     options = [word.partition("=")[0] for word in strange if word.startswith("-") and word != "-"]
     if not options:
         return f"one argument too many: {_shown(strange[0])}"
-    near = difflib.get_close_matches(options[0], flags, 1)
-    return f"no option {options[0]}" + (f"; did you mean {near[0]}?" if near else "")
+    return f"no option {options[0]}{_near(options[0], flags)}"
+
+
+def _near(word: str, known: Sequence[str]) -> str:
+    from difflib import get_close_matches  # whoever types rightly need not wait for it
+
+    near = get_close_matches(word, known, 1)
+    return f"; did you mean {near[0]}?" if near else ""
 
 
 def _wrong_value(error: argparse.ArgumentError) -> str:
