@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from query_reduction import worlds
+from query_reduction import cli, worlds
 from query_reduction.cli import VERBS, main
 from query_reduction.explain import trace as explain_trace
 from query_reduction.qrn.reader import QueryReduction
@@ -85,6 +85,16 @@ def test_a_reader_that_has_gone_is_no_error(arguments: list[str]) -> None:
     finally:
         os.close(writing)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_without_the_laboratory(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cli, "find_spec", lambda name: None)
+    assert main(["--help"]) == 0
+    shown = capsys.readouterr().out
+    assert "ask" in shown and "reproduce" not in shown and "bench" not in shown
+    for verb in ("reproduce", "bench"):
+        said = one_line_error(capsys, verb, "--help")
+        assert said.endswith("it belongs to the laboratory, which is not installed: in a clone, pip install ./lab")
 
 
 def test_typos(capsys: pytest.CaptureFixture[str]) -> None:
