@@ -48,9 +48,9 @@ def test_a_story_in_quotes(capsys: pytest.CaptureFixture[str], model: Path, tmp_
     asked = ["--question", "Where is Mary?"]
     story = "Mary went to the garden. John went to the office."
     value = run_json(capsys, "ask", str(model), "--story", story, *asked)
-    assert value["told"] == 2
+    assert value["sentence_count"] == 2
     long = " ".join([story] * 200)  # longer than a file's name can be
-    assert run_json(capsys, "ask", str(model), "--story", long, *asked)["told"] == 400
+    assert run_json(capsys, "ask", str(model), "--story", long, *asked)["sentence_count"] == 400
     assert main(["ask", str(model), "--story", story, *asked, "--stream"]) == 0
     capsys.readouterr()
     for text in ("Mary went to the garden", "story.txt", "a" * 5000, "Mary\0went."):
@@ -60,7 +60,7 @@ def test_a_story_in_quotes(capsys: pytest.CaptureFixture[str], model: Path, tmp_
         assert len(line) < 250
     named = tmp_path / "a story, told."
     named.write_text("Mary went to the office.\n")
-    assert run_json(capsys, "ask", str(model), "--story", str(named), *asked)["told"] == 1
+    assert run_json(capsys, "ask", str(model), "--story", str(named), *asked)["sentence_count"] == 1
 
 
 def test_a_model_with_a_typo_is_suggested(capsys: pytest.CaptureFixture[str]) -> None:
