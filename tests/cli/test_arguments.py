@@ -188,6 +188,11 @@ def test_help_on_everything_has_every_option_network_and_recipe() -> None:
         assert part in shown
 
 
+def test_an_option_of_the_verb_comes_before_a_setting_of_its_name() -> None:
+    flags = [option.flag for option in options_in(OPTIONS["train"], everything=True)]
+    assert len(flags) == len(set(flags))
+
+
 def test_what_may_be_left_out_is_in_brackets() -> None:
     assert help_text(Everything, "qrn").startswith("usage: qrn FIRST [REST ...] [options]\n")
 

@@ -26,7 +26,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "train": ("train:Train", "train a network on stories, with restarts"),
     "evaluate": ("evaluate:Evaluate", "test a trained model"),
     "ask": ("ask:Ask", "ask a trained model about a story"),
-    "predict": ("predict:Predict", "answer all questions of a file, into a file"),
+    "predict": ("predict:Predict", "answer every question of a file"),
     "explain": ("explain:Explain", "show how a model arrived at its answer: terminal, HTML, PNG, SVG, JSON"),
     "export": ("export:Export", "write a model as a page of its own, as ONNX, or for the Hugging Face Hub"),
     "serve": ("serve:Serve", "a web page and JSON API for trained models"),
@@ -37,7 +37,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "demo": ("demo:Demo", "generate stories, train, answer and show the gates, in under a minute"),
     "data list": ("data:ListData", "list the available data and where it is stored"),
     "data fetch": ("data:FetchData", "download a published dataset"),
-    "data check": ("check:CheckData", "what is in a file or folder of stories, and what would spoil a training on it"),
+    "data check": ("check:CheckData", "check data before training on it: what cannot be read, what would mislead"),
     "data symmetries": ("data:DataSymmetries", "discover which words are interchangeable, from the stories alone"),
     "data generate": ("data:GenerateData", "write generated stories as bAbI files"),
 }
