@@ -27,7 +27,9 @@ __all__ = ["DataSymmetries", "FetchData", "GenerateData", "ListData"]
 class ListData:
     """List the available data and where it is stored.
 
-    qrn data list
+    The names are those that --data takes.
+
+        qrn data list
     """
 
     json: bool = False
@@ -55,9 +57,11 @@ class ListData:
 
 @dataclass(frozen=True)
 class FetchData:
-    """Download a published dataset, check it and unpack it; an interrupted download is resumed.
+    """Download a published dataset.
 
-    qrn data fetch babi
+    It is checked and unpacked; an interrupted download is resumed.
+
+        qrn data fetch babi
     """
 
     name: Annotated[str, POSITIONAL]

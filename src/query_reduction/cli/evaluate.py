@@ -30,7 +30,7 @@ __all__ = ["Evaluate"]
 class Evaluate:
     """Test a trained model on stories it has not seen.
 
-    Of a dataset the test part is used; of a single file, every question in it.
+    Uses the test part of a dataset, or every question of a single file.
 
         qrn evaluate task2 --data babi --task 2
         qrn evaluate runs/mine --data test.jsonl --mistakes 5

@@ -23,7 +23,7 @@ __all__ = ["Predict"]
 
 @dataclass(frozen=True)
 class Predict:
-    """Answer all questions of a file, into a file.
+    """Answer every question of a file, and write the answers to another file.
 
     Each answer comes with the model's confidence, the sentences it was read from, and the words the model does not
     know. In dialogs every turn of the user is answered, given the turns before it in the file. Files may be larger than

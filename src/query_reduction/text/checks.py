@@ -40,6 +40,7 @@ def check_stories(stories: Sequence[Story], *, training: bool = True) -> Iterato
     """What is remarkable about the stories of one part; ``training`` if a model is to learn from them."""
     asked = _asked(stories)
     examples = _examples(stories)
+    yield from _few(asked, "note")
     yield from _answers(stories, asked, training)
     yield from _contradictions(examples)
     yield from _repeated(examples)
@@ -64,6 +65,7 @@ def check_parts(train: Sequence[Story], test: Sequence[Story]) -> Iterator[Findi
 def quick_checks(train: Sequence[Story], test: Sequence[Story] = ()) -> Iterator[Finding]:
     """What takes no time to find: for the moment before training."""
     asked, tested = _asked(train), _asked(test)
+    yield from _few(asked, "warning")
     yield from _answers(train, asked, training=True)
     yield from _columns(train, asked)
     yield from _unseen(asked, tested)
@@ -85,6 +87,14 @@ def _examples(stories: Iterable[Story]) -> _Examples:
     return [example for story in stories for example in examples_of(story)]
 
 
+def _few(asked: Sequence[Question], severity: Severity) -> Iterator[Finding]:
+    """An example for a format is a fine file; training on it is not."""
+    if 0 < len(asked) < _FEW_QUESTIONS:
+        what = f"only {counted(len(asked), 'question')}"
+        todo = "a hundred are a start for learning, and for measuring"
+        yield Finding("few-questions", severity, len(asked), what, todo)
+
+
 def _answers(stories: Sequence[Story], asked: Sequence[Question], training: bool) -> Iterator[Finding]:
     """How answers are written, how many there are, and how often each occurs."""
     if not asked:
@@ -103,14 +113,6 @@ def _answers(stories: Sequence[Story], asked: Sequence[Question], training: bool
         )
     counts = Counter(question.answer for question in asked)
     answer, most = counts.most_common(1)[0]
-    if len(asked) < _FEW_QUESTIONS:
-        yield Finding(
-            "few-questions",
-            "warning",
-            len(asked),
-            f"only {counted(len(asked), 'question')}",
-            "a hundred are a start for learning, and for measuring",
-        )
     if len(counts) == 1 and len(asked) > 1:
         yield _at(
             asked[0],

@@ -104,7 +104,7 @@ def load_state(
 
 def _check_progress(state: State, restarts: Sequence[int]) -> None:
     if [restart.number for restart in state.restarts] != list(restarts):
-        raise ValueError("it is of other restarts")
+        raise ValueError("it belongs to other restarts")
     counts = [state.epoch]
     numbers = [state.seconds]
     for restart in state.restarts:
@@ -113,9 +113,9 @@ def _check_progress(state: State, restarts: Sequence[int]) -> None:
         counts += [restart.epochs, restart.best_epoch, restart.solved_epoch or 0]
         numbers += [restart.dev_loss, restart.dev_error]
     if any(type(count) is not int or not 0 <= count <= _MOST_EPOCHS for count in counts):
-        raise ValueError("a number of epochs is none")
+        raise ValueError("an epoch count is not a valid integer")
     if any(type(number) is not float for number in numbers) or not 0 <= state.seconds < math.inf:
-        raise ValueError("a loss, an error or a time is no number")
+        raise ValueError("a loss, an error or a time is not a valid number")
 
 
 def _take(tensors: dict[str, Tensor], name: str, like: Tensor, restarts: int | None) -> Tensor:
