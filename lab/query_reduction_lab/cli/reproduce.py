@@ -20,15 +20,15 @@ from query_reduction.sources.numbers import parse_tasks
 from query_reduction.training.run_folder import STATE_FILE, RunFolder
 from query_reduction_lab.cli.sweep_view import SweepView
 from query_reduction_lab.experiments.catalogue import EXPERIMENTS
-from query_reduction_lab.experiments.cells import Table
+from query_reduction_lab.experiments.cells import ResultTable
 from query_reduction_lab.experiments.plan import Experiment, Variation
 from query_reduction_lab.experiments.readme import fill_readme
 from query_reduction_lab.experiments.report import to_markdown, write_report
 from query_reduction_lab.experiments.store import ResultStore
 from query_reduction_lab.experiments.sweep import Job, Sweep, only_sweep
 from query_reduction_lab.experiments.sweeps import Origins, plan_table
+from query_reduction_lab.experiments.table_builder import build_table
 from query_reduction_lab.experiments.table_recipes import RECIPES
-from query_reduction_lab.experiments.tables import build_table
 
 if TYPE_CHECKING:
     from query_reduction.training.run import Run
@@ -294,7 +294,7 @@ class Reproduce:
             console.print(figures_markdown(figures), markup=False, soft_wrap=True)
         return 0
 
-    def _report(self, table: Table, experiment: Experiment, store: ResultStore) -> None:
+    def _report(self, table: ResultTable, experiment: Experiment, store: ResultStore) -> None:
         if self.json:
             print_json(table.as_json())
         else:

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from query_reduction.files import write_atomically
-from query_reduction_lab.experiments.cells import Cell, ColumnResult, Summary, Table
+from query_reduction_lab.experiments.cells import Cell, ColumnResult, ResultTable, Summary
 from query_reduction_lab.experiments.report_picture import dots_of, systems_picture
 
 __all__ = ["to_markdown", "write_report"]
 
 
-def write_report(table: Table, folder: Path) -> list[Path]:
+def write_report(table: ResultTable, folder: Path) -> list[Path]:
     """Write the table, with a picture if it compares systems; return the files."""
     contents: dict[str, str | bytes] = {"md": to_markdown(table)}
     if dots_of(table):
@@ -42,7 +42,7 @@ def cell_text(cell: Cell | None) -> str:
     return f"{cell.error:.1f} ({spread}{count}{diverged}){''.join(cell.marks)}"
 
 
-def _summary(table: Table, columns: Sequence[ColumnResult]) -> list[tuple[str, tuple[str, ...]]]:
+def _summary(table: ResultTable, columns: Sequence[ColumnResult]) -> list[tuple[str, tuple[str, ...]]]:
     rows = []
     for label in table.averages:
         averages: list[str] = []
@@ -83,7 +83,7 @@ def _sizes(columns: Sequence[ColumnResult]) -> list[tuple[str, tuple[str, ...]]]
     ]
 
 
-def to_markdown(table: Table) -> str:
+def to_markdown(table: ResultTable) -> str:
     """Published and measured side by side."""
     lines = []
     for measure in table.measures:
@@ -109,7 +109,7 @@ def _row(label: str, cells: Sequence[str]) -> str:
     return f"| {label} | " + " | ".join(cells) + " |"
 
 
-def _legend(table: Table) -> str:
+def _legend(table: ResultTable) -> str:
     """What the numbers are."""
     columns = _once(table)
     cells = [cell for column in columns for cell in column.measured.values()]
@@ -138,17 +138,17 @@ def _recipes(columns: Sequence[ColumnResult]) -> str:
     )
 
 
-def _remarks(table: Table) -> list[str]:
+def _remarks(table: ResultTable) -> list[str]:
     """The remarks below the table."""
     return [*_given(table), *_totals(table), *_times(table), *_others(table), *table.notes]
 
 
-def _once(table: Table) -> list[ColumnResult]:
+def _once(table: ResultTable) -> list[ColumnResult]:
     """Every column once, whatever the number of measures."""
     return [column for column in table.columns if column.measure == table.measures[0]]
 
 
-def _given(table: Table) -> list[str]:
+def _given(table: ResultTable) -> list[str]:
     """What the columns are given besides training data."""
     groups: dict[str, list[str]] = {}
     for column in _once(table):
@@ -159,7 +159,7 @@ def _given(table: Table) -> list[str]:
     return ["Given besides the training data: " + "; ".join(f"{', '.join(n)}: {g}" for g, n in groups.items()) + "."]
 
 
-def _totals(table: Table) -> list[str]:
+def _totals(table: ResultTable) -> list[str]:
     """The number of restarts tried, and how many more are stored."""
     columns = [column for column in _once(table) if column.tried]
     if not columns:
@@ -178,7 +178,7 @@ def _totals(table: Table) -> list[str]:
     return told
 
 
-def _times(table: Table) -> list[str]:
+def _times(table: ResultTable) -> list[str]:
     """How long the trainings took."""
     minutes = {column.name: sum(column.seconds.values()) / 60 for column in _once(table) if column.measured}
     told = ", ".join(f"{name} {time:.0f} min" for name, time in minutes.items())
@@ -190,7 +190,7 @@ def _times(table: Table) -> list[str]:
     ]
 
 
-def _others(table: Table) -> list[str]:
+def _others(table: ResultTable) -> list[str]:
     """What the paper reports about other models."""
     told = []
     for name, rows in table.baselines.items():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
-from query_reduction_lab.experiments.cells import Table
+from query_reduction_lab.experiments.cells import ResultTable
 from query_reduction_lab.pictures import GREY, draw, look, plain_axes
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ class Dot:
     """The mean over all restarts."""
 
 
-def dots_of(table: Table) -> list[Dot]:
+def dots_of(table: ResultTable) -> list[Dot]:
     """The systems that have the pictured average; none if the table compares no systems."""
     found = []
     for column in table.columns if table.systems else ():
@@ -40,7 +40,7 @@ def dots_of(table: Table) -> list[Dot]:
     return found
 
 
-def systems_picture(table: Table) -> bytes:
+def systems_picture(table: ResultTable) -> bytes:
     """An SVG picture. A filled mark is the average error of the chosen restarts, an open one the mean over all."""
     dots = dots_of(table)
 

@@ -8,12 +8,12 @@ import pytest
 from places import ROOT
 from query_reduction_lab.experiments.catalogue import EXPERIMENTS
 from query_reduction_lab.experiments.plan import Column
-from query_reduction_lab.experiments.records import same_setup
 from query_reduction_lab.experiments.report import to_markdown
 from query_reduction_lab.experiments.report_picture import dots_of
+from query_reduction_lab.experiments.settings import same_setup
 from query_reduction_lab.experiments.store import ResultStore
+from query_reduction_lab.experiments.table_builder import build_table
 from query_reduction_lab.experiments.table_recipes import RECIPES
-from query_reduction_lab.experiments.tables import build_table
 from query_reduction_lab.pictures import drawn_from
 
 from query_reduction.errors import InputError

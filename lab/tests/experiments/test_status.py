@@ -11,7 +11,7 @@ import pytest
 from query_reduction_lab.experiments import sweeps, task_data
 from query_reduction_lab.experiments.catalogue import EXPERIMENTS
 from query_reduction_lab.experiments.probe import fingerprint, native_probe, probe
-from query_reduction_lab.experiments.records import Setting
+from query_reduction_lab.experiments.settings import Setting
 from query_reduction_lab.experiments.status import _shown, status_of
 from query_reduction_lab.experiments.store import ResultStore
 

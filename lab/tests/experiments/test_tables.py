@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 import pytest
 from query_reduction_lab.experiments.catalogue import EXPERIMENTS
-from query_reduction_lab.experiments.cells import Cell, Table
+from query_reduction_lab.experiments.cells import Cell, ResultTable
 from query_reduction_lab.experiments.plan import Column, Experiment, Variation
 from query_reduction_lab.experiments.published import published
-from query_reduction_lab.experiments.records import Origin, Setting
 from query_reduction_lab.experiments.report import to_markdown, write_report
 from query_reduction_lab.experiments.report_picture import Dot, dots_of
+from query_reduction_lab.experiments.settings import Origin, Setting
 from query_reduction_lab.experiments.store import ResultStore
+from query_reduction_lab.experiments.table_builder import build_table
 from query_reduction_lab.experiments.table_recipes import RECIPES
-from query_reduction_lab.experiments.tables import build_table
 from query_reduction_lab.pictures import drawn_from
 
 from query_reduction.training.results import RestartResult
@@ -37,7 +37,7 @@ def add(store: ResultStore, task: str, entry: RestartResult, where: Origin | Non
     store.add(record(setting, replace(entry, errors=errors), where))
 
 
-def table_of(store: ResultStore, **options: Any) -> Table:
+def table_of(store: ResultStore, **options: Any) -> ResultTable:
     return build_table(store, QA_1K, columns=[COLUMN], **options)
 
 
