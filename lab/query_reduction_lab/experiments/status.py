@@ -15,7 +15,7 @@ from typing import Any
 from query_reduction._version import __version__
 from query_reduction.training.setup import Setup
 from query_reduction_lab.experiments.probe import Fingerprint, agree, fingerprint
-from query_reduction_lab.experiments.records import Origin
+from query_reduction_lab.experiments.settings import Origin
 from query_reduction_lab.experiments.store import ResultStore
 
 __all__ = ["ColumnStatus", "Status", "status_markdown", "status_of"]

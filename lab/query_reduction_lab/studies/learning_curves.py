@@ -161,7 +161,7 @@ def table(cells: Sequence[dict[str, Any]], restarts: int) -> str:
     )
 
 
-def picture(cells: Sequence[dict[str, Any]]) -> str:
+def picture(cells: Sequence[dict[str, Any]]) -> bytes:
     """The chosen restarts' errors as lines."""
     names = dict.fromkeys(cell["data"] for cell in cells)
     curves = {

@@ -8,11 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from places import ROOT
 from query_reduction_lab.experiments import sweeps, task_data
 from query_reduction_lab.experiments.catalogue import EXPERIMENTS
 from query_reduction_lab.experiments.probe import fingerprint, native_probe, probe
-from query_reduction_lab.experiments.records import Setting
+from query_reduction_lab.experiments.settings import Setting
 from query_reduction_lab.experiments.status import _shown, status_of
 from query_reduction_lab.experiments.store import ResultStore
 
@@ -21,8 +20,6 @@ from query_reduction.qrn.fused import FusedNetwork
 from query_reduction.training.setup import setup
 
 from .conftest import origin, record, result, small_setting
-
-STORE = ROOT / "results" / "store"
 
 
 @pytest.fixture
@@ -117,11 +114,3 @@ def test_drifted_results_are_kept_until_they_are_renewed(place: Path, capsys: py
     assert main([*command, "--workers", "1", "--restarts", "1", "--renew"]) == 0
     assert "1 restart to train" in capsys.readouterr().err
     assert len([one for stored in store.all_settings() for one in stored.records]) == 2
-
-
-@pytest.mark.parametrize("path", sorted(STORE.glob("*/*.jsonl")), ids=lambda path: f"{path.parent.name}-{path.stem}")
-def test_every_stored_result_still_loads(path: Path) -> None:
-    lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    head = next(line for line in lines if line["record"] == "file")
-    stored = ResultStore(STORE).settings(head["table"], head["column"])
-    assert sum(len(each.records) for each in stored) == sum(line["record"] == "result" for line in lines)
