@@ -196,8 +196,6 @@ def test_trace(name: str) -> None:
     [
         HeadConfig("responses"),
         HeadConfig("responses", match="paper"),
-        HeadConfig("slots"),
-        HeadConfig("slots", match="original"),
     ],
     ids=lambda head: f"{head.kind}-{head.match}",
 )
