@@ -49,12 +49,12 @@ _TRIED = 5
 class DialogOptions:
     """How dialogs are read and responses made."""
 
+    RETIRED: ClassVar[Mapping[str, Any]] = {"head": "responses"}
+
     memory: Annotated[int, Between(0, 10_000_000)] = 100
     """Read only this many of a dialog's last utterances and rows; 0 reads all."""
     vocabulary: Literal["train", "all"] = "all"
     """Words from the training part only, or from all parts as in the original."""
-    head: Literal["responses", "slots"] = "responses"
-    """The output: word by word among the candidates (paper), or independent fixed slots (original)."""
     match: Literal["none", "paper", "original"] = "none"
     """Two features of a candidate word. paper = found in the context, found in the question; original = found in
     either, mentioned last of its kind."""
@@ -110,8 +110,8 @@ class DialogTask(Task):
 
     @property
     def head(self) -> HeadConfig:
-        """The output module the options name."""
-        return HeadConfig(self.options.head, self.options.match)
+        """See ``Task``."""
+        return HeadConfig("responses", self.options.match)
 
     def story(self, dialog: Story) -> Story:
         """The dialog as the network reads it."""
