@@ -23,7 +23,7 @@ from query_reduction_lab.attack.record import Row
 from query_reduction_lab.attack.report import write_report
 from query_reduction_lab.attack.sanitizers import KINDS as SANITIZERS
 
-_ROWS = ("flips", "same_bits", "fuzz", "kills", "sanitizers", "load", "cluster")
+_ROWS = ("flips", "same_bits", "fuzz", "kills", "sanitizers", "load", "cluster", "growth")
 
 
 def main() -> int:

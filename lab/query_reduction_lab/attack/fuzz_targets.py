@@ -122,16 +122,16 @@ def api() -> Target:
     """Requests to the server's application."""
     reader = load("task1")
     assert isinstance(reader, StoryModel)
-    answer_many, failed = reader.answer_many, []
+    answer_read, failed = reader.answer_read, []
 
     def watched(asked: Sequence[tuple[str | Sequence[str], str]]) -> list[Answer]:
         try:
-            return answer_many(asked)
+            return answer_read(asked)
         except Exception as error:
             failed.append(error)
             raise
 
-    reader.answer_many = watched  # type: ignore[method-assign]
+    reader.answer_read = watched  # type: ignore[method-assign]
     app = create_app({"task1": reader, "dialog": load("dialog")})
     story = {
         "model": "task1",
