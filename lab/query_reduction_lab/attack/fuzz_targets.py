@@ -17,6 +17,7 @@ from query_reduction.errors import InputError
 from query_reduction.model import StoryModel, load
 from query_reduction.predict_file import predict_file
 from query_reduction.reading.predictions import AT_ONCE
+from query_reduction.reading.question import ReadQuestion
 from query_reduction.reading.stories import Answer
 from query_reduction.serve.app import create_app
 from query_reduction.text.formats.lines import Problem
@@ -124,14 +125,14 @@ def api() -> Target:
     assert isinstance(reader, StoryModel)
     answer_read, failed = reader.answer_read, []
 
-    def watched(asked: Sequence[tuple[str | Sequence[str], str]]) -> list[Answer]:
+    def watched(asked: Sequence[ReadQuestion]) -> list[Answer]:
         try:
             return answer_read(asked)
         except Exception as error:
             failed.append(error)
             raise
 
-    reader.answer_read = watched  # type: ignore[method-assign]
+    setattr(reader, answer_read.__name__, watched)
     app = create_app({"task1": reader, "dialog": load("dialog")})
     story = {
         "model": "task1",

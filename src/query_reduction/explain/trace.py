@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from query_reduction.checked import checked
 from query_reduction.errors import InputError
 from query_reduction.files import write_atomically
 from query_reduction.network import Network, QueryWords, TracedLayer
@@ -154,6 +155,7 @@ class Trace(HasRead):
         total = float(self.contributions.sum())
         return self.contributions / total if total > 0 else self.contributions
 
+    @checked
     def as_json(self, *, vectors: bool = False) -> dict[str, Any]:
         """The trace as plain lists and numbers; ``vectors`` adds candidates and reduced queries in full."""
         value: dict[str, Any] = self.result.as_json() | {
@@ -177,6 +179,7 @@ class Trace(HasRead):
             value["least_trust"] = LEAST_TRUST
         return value
 
+    @checked
     def save(self, path: str | Path, *, vectors: bool = True) -> None:
         """Write the trace as JSON, in full by default."""
         write_atomically(Path(path), json.dumps(self.as_json(vectors=vectors), ensure_ascii=False) + "\n")
