@@ -17,7 +17,7 @@ from query_reduction.errors import InputError
 from query_reduction.files import write_atomically
 from query_reduction.network import Network, QueryWords, TracedLayer
 from query_reduction.reading.question import HasRead, ReadQuestion
-from query_reduction.reading.stories import Answer, Ranked, answer_of, rank, ranked_as_json
+from query_reduction.reading.stories import Answer, Ranked, rank, ranked_as_json
 from query_reduction.text.encoding import encode_read
 
 __all__ = ["LEAST_TRUST", "LayerReading", "Trace", "trace"]
@@ -201,12 +201,14 @@ def trace(network: Network, read: ReadQuestion, answers: Sequence[str], *, endin
     if record is None:
         raise InputError("this network has nothing to show: it does not record how much it reads of each sentence")
 
-    def ranked(scores: _Floats) -> tuple[Ranked, ...]:
-        back = [read.name_back(answer) for answer in answers] if read.names else answers
-        return tuple(rank(scores, back))
+    own_answers = read.answers_named_back(answers)
 
+    def ranked(scores: _Floats) -> tuple[Ranked, ...]:
+        return tuple(rank(scores, own_answers))
+
+    (((text, confidence), *others),) = ranked(record.scores)
     return Trace(
-        result=answer_of(rank(record.scores, answers)[0], read),
+        result=Answer(text, confidence, tuple(others), read),
         layers=tuple([_reading(layer) for layer in record.layers]),
         contributions=np.mean([layer.weights[0] for layer in record.layers], axis=0),
         ending_here=_endings(network, read, ranked) if endings and len(sentences) <= _MOST_ENDINGS else None,
@@ -219,10 +221,11 @@ def trace(network: Network, read: ReadQuestion, answers: Sequence[str], *, endin
 def _in_own_names(words: QueryWords, read: ReadQuestion) -> QueryWords:
     if not read.names:
         return words
+    named_back = read.words_named_back()
     queries, so_far = (
-        tuple([tuple(map(read.in_own_names, layer)) for layer in layers]) for layers in (words.queries, words.so_far)
+        tuple([tuple(map(named_back, layer)) for layer in layers]) for layers in (words.queries, words.so_far)
     )
-    return replace(words, question=read.in_own_names(words.question), queries=queries, so_far=so_far)
+    return replace(words, question=named_back(words.question), queries=queries, so_far=so_far)
 
 
 def _endings(
