@@ -13,6 +13,7 @@ import io
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from types import FrameType
 
@@ -52,7 +53,7 @@ def walk(arguments: Sequence[str]) -> Walk:
         finally:
             sys.setprofile(None)
     files = [file for file, _ in passed]
-    changes = sum(one != other for one, other in zip(files, files[1:], strict=False))
+    changes = sum(one != other for one, other in pairwise(files))
     return Walk(len(set(files)), len(set(passed)), len(passed), changes)
 
 
