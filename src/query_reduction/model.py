@@ -12,6 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from query_reduction.checked import checked
 from query_reduction.dialog.responses import Response
 from query_reduction.errors import InputError
 from query_reduction.explain.trace import Trace, trace
@@ -63,16 +64,19 @@ class Model(ABC):
         """Where it comes from and what it scored."""
         return dict(self.saved.card)
 
+    @checked
     def evaluate(self, stories: Sequence[Story]) -> Scores:
         """Its error on all questions of some stories or dialogs."""
         if not any(story.questions for story in stories):
             raise InputError("stories: there are no questions to evaluate on")
         return self.task.score([self.network], stories)[0]
 
+    @checked
     def given(self, stories: Sequence[Story]) -> list[Given]:
         """Its answers to all questions of some stories or dialogs, and whether each is right."""
         return self.task.given(self.network, stories)
 
+    @checked
     def predict(self, stories: Iterable[Story]) -> Iterator[Prediction]:
         """Its answers to all questions of some stories, or its responses to all turns of some dialogs, in order.
 
@@ -85,6 +89,7 @@ class Model(ABC):
     def predict_together(self, stories: Sequence[Story]) -> list[Prediction]:
         """The same for as many stories as fit into memory."""
 
+    @checked
     def save(self, path: str | Path) -> Path:
         """Write the model: to a file that ends in .safetensors, or into a folder. Returns the file."""
         target = Path(path)
@@ -107,22 +112,27 @@ class StoryModel(Model):
         """Whether the model can decode its reduced queries into words."""
         return bool(getattr(self.saved.config, "decode_questions", False))
 
+    @checked
     def answer(self, story: str | Sequence[str], question: str) -> Answer:
         """Answer one question about a story: a text, or a list of sentences."""
         return self.answer_many([(story, question)])[0]
 
+    @checked
     def answer_many(self, asked: Sequence[tuple[str | Sequence[str], str]]) -> list[Answer]:
         """Answer several questions, each about its own story, in one batch."""
         return self.answer_read([self.read(story, question) for story, question in asked])
 
+    @checked
     def read(self, story: str | Sequence[str], question: str) -> ReadQuestion:
         """A story and a question as the model reads them: sentences, words, and what was made of unknown ones."""
         return self.task.read(story, question)
 
+    @checked
     def answer_read(self, questions: Sequence[ReadQuestion]) -> list[Answer]:
         """Answer questions that were read before, in one batch."""
         return self.task.answer(self.network, questions)
 
+    @checked
     def answer_from(
         self, lines: Iterable[str], question: str, *, progress: Callable[[int], None] | None = None
     ) -> Answer:
@@ -154,6 +164,7 @@ class StoryModel(Model):
         """See ``Model``."""
         return predict_answers(self.network, self.task, stories)
 
+    @checked
     def explain(self, story: str | Sequence[str], question: str, *, endings: bool = True) -> Trace:
         """What the network did at every sentence: gates, reduced queries and contributions. Notebooks draw it.
 
@@ -161,6 +172,7 @@ class StoryModel(Model):
         """
         return self.explain_read(self.read(story, question), endings=endings)
 
+    @checked
     def explain_read(self, read: ReadQuestion, *, endings: bool = True) -> Trace:
         """The same for a question that was read before."""
         task = self.task
@@ -176,10 +188,9 @@ class DialogModel(Model):
         super().__init__(saved)
         self.task = task
 
+    @checked
     def respond(self, history: Sequence[str], utterance: str) -> Response:
         """The system's next words, after a history in which user and system take turns, the user first."""
-        if isinstance(history, str):
-            raise InputError("history: a list of utterances is needed, not one text")
         if len(history) % 2:
             raise InputError("history: user and system take turns, so it must hold an even number of utterances")
         turns = [
@@ -190,6 +201,7 @@ class DialogModel(Model):
         ]
         return self.respond_to(Story(tuple(history), (*turns, Question(utterance, "", len(history)))))
 
+    @checked
     def respond_to(self, dialog: Story) -> Response:
         """The response to the last question of a dialog."""
         return self.task.respond_to_last(self.network, dialog)
@@ -198,19 +210,23 @@ class DialogModel(Model):
         """See ``Model``."""
         return predict_responses(self.network, self.task, stories)
 
+    @checked
     def explain_dialog(self, dialog: Story) -> Trace:
         """What the network did with a dialog, as it reads it, at the last question."""
         return trace(self.network, self.task.read_last(dialog)[0], self.task.vocabulary.answers, endings=False)
 
+    @checked
     def shown_by(self, *, display: Display | None = None, confirm: str | None = None) -> DialogModel:
         """The same model with other display names and templates, or other responses that need a confirmation."""
         return DialogModel(self.saved, self.task.shown_by(display, confirm))
 
+    @checked
     def with_knowledge(self, rows: Sequence[tuple[str, str, str]]) -> DialogModel:
         """The same model for conversations about another knowledge base."""
         return DialogModel(self.saved, self.task.with_knowledge(rows))
 
 
+@checked
 def load(name: str | Path) -> StoryModel | DialogModel:
     """Open a model file, the folder of a training run, or a ready model by its name (``task2``)."""
     return model_of(load_model(find_model(name)))

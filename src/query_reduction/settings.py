@@ -110,5 +110,8 @@ def _shown(value: Any) -> str:
     """A value in a message: short, whatever it is."""
     if isinstance(value, int) and value.bit_length() > 200:
         return "a number of more than 60 digits"
-    text = repr(value)
+    try:
+        text = repr(value)
+    except Exception:  # an object that cannot be shown
+        return f"an object of type {type(value).__name__}"
     return text if len(text) <= 60 else f"{text[:57]}..."

@@ -37,6 +37,7 @@ PROSE = [
     "!!! ... ??? .!? …   \t \r\n . x. y.z Ph.D. students etc. And then co. The rest, al. He. I. We did.",
     "Zoë's bag and James' hat.\nWrapped prose goes on\nin the next line. A list\nhas no\nfull stops",
     "Wrapped at twenty, so\nZoë and\nJames begin lines.",
+    "This is prose about Mr.\nSmith and Dr. Zoë, who\nlives here. It goes on.",
     "a\u0323\u0307 " + "e" + "\u0301\u0323" * 40 + " \u200fא\u200fב\u200eg",
 ]
 _WALK = ["Mary got the milk there.", "John moved to the bedroom.", "Mary travelled to the garden."]

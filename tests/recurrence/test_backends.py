@@ -168,7 +168,7 @@ def test_wrong_shapes(
     lengths: tuple[int, ...] | None,
     initial: tuple[int, ...] | None,
 ) -> None:
-    with pytest.raises(ValueError, match="got"):
+    with pytest.raises(InputError, match="got"):
         scan(
             torch.zeros(z),
             torch.zeros(v),
@@ -187,10 +187,10 @@ def test_wrong_types(backend: str) -> None:
         (z, v, torch.ones(2)),
         (z, v, None, torch.zeros(2, 4).double()),
     ):
-        with pytest.raises(ValueError, match="got"):
+        with pytest.raises(InputError, match="got"):
             scan(*arguments, backend=backend)
 
 
 def test_unknown_backend() -> None:
-    with pytest.raises(ValueError, match="no scan backend 'quantum'; choose from associative"):
+    with pytest.raises(InputError, match="no scan backend 'quantum'; choose from associative"):
         scan(torch.zeros(1, 1, 1), torch.zeros(1, 1, 1), backend="quantum")

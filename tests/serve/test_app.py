@@ -190,7 +190,7 @@ def test_other_errors_have_the_same_shape(reader: StoryModel) -> None:
 def test_slow_requests_are_given_up(reader: StoryModel, monkeypatch: pytest.MonkeyPatch) -> None:
     import time
 
-    monkeypatch.setattr(StoryModel, "explain", lambda *asked: time.sleep(0.3))
+    monkeypatch.setattr(StoryModel, "explain_read", lambda *asked: time.sleep(0.3))
     response = request(reader, "POST", "/api/trace", json=ASKED, limits=Limits(seconds=0.02))
     assert response.status_code == 503
     assert response.json()["error"]["code"] == "too_slow"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 import time
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from query_reduction.text.formats.readers import read_file
-from query_reduction.text.sentences import _of_line, split_sentences
+from query_reduction.text.sentences import _of_line, sentences_of_lines, split_sentences, unwrapped
 
 # A bar stands where a sentence ends.
 PROSE = [
@@ -72,7 +73,55 @@ def test_only_white_space_is_lost_and_sentences_stay_whole(text: str) -> None:
 @example("Hello. )")
 @example('"Hi!"')
 def test_a_quick_look_finds_what_a_close_one_does(text: str) -> None:
-    assert split_sentences(text) == [sentence for line in text.splitlines() for sentence in _of_line(line.strip())]
+    lines = unwrapped([line.strip() for line in text.splitlines()])
+    assert split_sentences(text) == [sentence for line in lines for sentence in _of_line(line)]
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            [
+                "Mary got the milk there.",
+                "Then Sandra and John moved to the hallway with Daniel.",
+                "Where is Mr. Smith?",
+                "Daniel Washburne, who is old, went to Paris with Zoë!",
+                "the nurse left.",
+            ]
+        ),
+        min_size=2,
+        max_size=8,
+    ),
+    st.integers(24, 100),
+)
+def test_wrapped_prose_is_prose(told: list[str], width: int) -> None:
+    text = " ".join(["Mary went to the kitchen, and John and Sandra went on to the garden.", *told])
+    lines = textwrap.fill(text, width, break_on_hyphens=False)
+    assert split_sentences(lines) == split_sentences(text)
+    assert list(sentences_of_lines(lines.splitlines())) == split_sentences(text)
+    assert split_sentences(f"{lines}\n\n{lines}") == 2 * split_sentences(text)
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["Mary got the milk", "Mary went to the garden", "John left"],
+        ["mary got the milk", "mary went to the garden", "john left."],
+        ["Mary got the milk.", "Mary went to the big garden", "John left."],
+        ["Mary got the milk.", "John left.", "Mary went to the garden."],
+        ["- the milk", "- the apple", "That is all."],
+        ["1. Open the lid", "2. pour the milk", "3. Drink it."],
+        ["Things to buy", "", "milk and bread."],
+    ],
+)
+def test_a_sentence_per_line_stays_one(lines: list[str]) -> None:
+    assert split_sentences("\n".join(lines)) == [line for line in lines if line]
+
+
+def test_a_long_text_is_read_line_by_line() -> None:
+    told = [f"Mary went to the garden {number}." for number in range(3000)]
+    assert list(sentences_of_lines(iter(told))) == told
+    without = [line.rstrip(".") for line in told]
+    assert list(sentences_of_lines(iter(without))) == without
 
 
 def test_published_stories_stay_as_they_are_and_are_found_again(real_babi: Path) -> None:

@@ -24,7 +24,7 @@ from query_reduction_lab.attack.report import write_report
 from query_reduction_lab.attack.sanitizers import KINDS as SANITIZERS
 from query_reduction_lab.attack.signals import SIGNALLED
 
-_ROWS = ("flips", "same_bits", "fuzz", "kills", "signals", "sanitizers", "load", "cluster")
+_ROWS = ("flips", "same_bits", "fuzz", "kills", "signals", "sanitizers", "load", "cluster", "growth")
 
 
 def main() -> int:

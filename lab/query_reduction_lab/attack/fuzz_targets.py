@@ -17,6 +17,7 @@ from query_reduction.errors import InputError
 from query_reduction.model import StoryModel, load
 from query_reduction.predict_file import predict_file
 from query_reduction.reading.predictions import AT_ONCE
+from query_reduction.reading.question import ReadQuestion
 from query_reduction.reading.stories import Answer
 from query_reduction.serve.app import create_app
 from query_reduction.text.formats.lines import Problem
@@ -121,16 +122,16 @@ def api() -> Target:
     """Requests to the server's application."""
     reader = load("task1")
     assert isinstance(reader, StoryModel)
-    answer_many, failed = reader.answer_many, []
+    answer_read, failed = reader.answer_read, []
 
-    def watched(asked: Sequence[tuple[str | Sequence[str], str]]) -> list[Answer]:
+    def watched(asked: Sequence[ReadQuestion]) -> list[Answer]:
         try:
-            return answer_many(asked)
+            return answer_read(asked)
         except Exception as error:
             failed.append(error)
             raise
 
-    reader.answer_many = watched  # type: ignore[method-assign]
+    setattr(reader, answer_read.__name__, watched)
     app = create_app({"task1": reader, "dialog": load("dialog")})
     story = {
         "model": "task1",

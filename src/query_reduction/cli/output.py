@@ -36,7 +36,8 @@ class _Output(Console):
     def _render_buffer(self, buffer: Iterable[Segment]) -> str:
         # The one place all text passes on its way out, still apart from rich's own sequences.
         return super()._render_buffer(
-            segment if segment.control else Segment(shown(segment.text), segment.style) for segment in buffer
+            segment if segment.control else Segment(_HIDDEN.sub("\ufffd", segment.text), segment.style)
+            for segment in buffer
         )
 
     def on_broken_pipe(self) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from query_reduction.checked import checked
 from query_reduction.errors import InputError
 from query_reduction.files import write_atomically
 from query_reduction.network import Network, QueryWords, TracedLayer
@@ -155,6 +156,7 @@ class Trace(HasRead):
         total = float(self.contributions.sum())
         return self.contributions / total if total > 0 else self.contributions
 
+    @checked
     def as_json(self, *, vectors: bool = False) -> dict[str, Any]:
         """The trace as plain lists and numbers; ``vectors`` adds candidates and reduced queries in full."""
         value: dict[str, Any] = self.result.as_json() | {
@@ -178,6 +180,7 @@ class Trace(HasRead):
             value["least_trust"] = LEAST_TRUST
         return value
 
+    @checked
     def save(self, path: str | Path, *, vectors: bool = True) -> None:
         """Write the trace as JSON, in full by default."""
         write_atomically(Path(path), json.dumps(self.as_json(vectors=vectors), ensure_ascii=False) + "\n")
@@ -206,9 +209,10 @@ def trace(
     if record is None:
         raise InputError("this network has nothing to show: it does not record how much it reads of each sentence")
 
+    own_answers = read.answers_named_back(answers)
+
     def ranked(scores: _Floats) -> tuple[Ranked, ...]:
-        back = [read.name_back(answer) for answer in answers] if read.names else answers
-        return tuple(rank(scores, back))
+        return tuple(rank(scores, own_answers))
 
     return Trace(
         result=answer_of(rank(record.scores, answers)[0], read, calibration),
@@ -224,10 +228,11 @@ def trace(
 def _in_own_names(words: QueryWords, read: ReadQuestion) -> QueryWords:
     if not read.names:
         return words
+    named_back = read.words_named_back()
     queries, so_far = (
-        tuple([tuple(map(read.in_own_names, layer)) for layer in layers]) for layers in (words.queries, words.so_far)
+        tuple([tuple(map(named_back, layer)) for layer in layers]) for layers in (words.queries, words.so_far)
     )
-    return replace(words, question=read.in_own_names(words.question), queries=queries, so_far=so_far)
+    return replace(words, question=named_back(words.question), queries=queries, so_far=so_far)
 
 
 def _endings(

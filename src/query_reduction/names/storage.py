@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from query_reduction.errors import InputError
 from query_reduction.names.symmetries import Symmetries
-from query_reduction.names.units import Place, TextKind, Units, plain
+from query_reduction.names.units import COLUMN_MARK, Place, TextKind, Units
 from query_reduction.text.formats.stored import Bounds
 
 __all__ = ["from_json", "to_json"]
@@ -88,7 +88,7 @@ def _check(symmetries: Symmetries) -> None:
     lent = [unit for kind in symmetries.lending for unit in kind]
     if len(set(lent)) < len(lent):
         raise InputError("lending has a unit in two places")
-    if not all(plain(unit) for unit in (*free, *lent)):
+    if any(unit[:1] in ("", COLUMN_MARK) for unit in (*free, *lent)):
         raise InputError("kinds have a unit without words")
     count = len(symmetries.fillers)
     if any(not 0 <= kind < count for kinds in symmetries.contexts.values() for kind in kinds):

@@ -10,6 +10,7 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import product
 
 from query_reduction.names.contexts import GAP, kind_numbers
@@ -124,7 +125,6 @@ class NameReader:
         # "pallet 3" may be known as one name: that alone does not make "pallet" a known word.
         self._known = {part for word in known_words if " " not in word for part in WORD.findall(word.lower())}
         self._kind = kind_numbers(symmetries.fillers)
-        self._words_of_kind = [{word for unit in kind for word in words_of(plain(unit))} for kind in symmetries.fillers]
         self._contexts: dict[int, list[tuple[list[str], frozenset[int]]]] = defaultdict(list)
         for context, kinds in symmetries.contexts.items():
             words = context.split(" ")
@@ -278,7 +278,12 @@ class NameReader:
         words = [word[0].lower() for word in within]
         if within and within[0].start() == run.start and within[0].end() < run.end and words[0] in POSSESSIVE:
             del words[0]  # her cat
-        return frozenset(kind for kind in kinds if self._words_of_kind[kind].issuperset(words))
+        return frozenset(kind for kind in kinds if self._words_of_kind[kind].issuperset(words)) if words else kinds
+
+    @cached_property
+    def _words_of_kind(self) -> list[set[str]]:
+        fillers = self.symmetries.fillers
+        return [{word for unit in kind for word in words_of(plain(unit))} for kind in fillers]
 
     def _unknown_runs(self, text: str, cut: Collection[str]) -> list[_Run]:
         matches = list(WORD.finditer(text))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Sized
+from collections.abc import Callable, Sequence, Sized
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -77,13 +77,17 @@ class ReadQuestion:
         """The reverse: an answer in the names of the story as the network would give it."""
         return self.names.in_known_names(answer) if self.names is not None else answer
 
-    def in_own_names(self, text: str) -> str:
-        """Words of the network in the names of the story."""
+    def answers_named_back(self, answers: Sequence[str]) -> Sequence[str]:
+        """All answers of the network in the names of the story."""
+        return answers if self.names is None else [*map(self.names.name_back, answers)]
+
+    def words_named_back(self) -> Callable[[str], str]:
+        """A function that puts words of the network into the names of the story."""
         names = self.names.names if self.names is not None else {}
         if not names:
-            return text
+            return str
         known = re.compile(rf"\b(?:{'|'.join(map(re.escape, names))})\b", re.IGNORECASE)
-        return known.sub(lambda match: names[match[0].lower()], text)
+        return lambda text: known.sub(lambda match: names[match[0].lower()], text)
 
     @property
     def missed(self) -> tuple[int, ...]:

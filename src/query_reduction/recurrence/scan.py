@@ -13,6 +13,8 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
+from query_reduction.checked import shown_value
+from query_reduction.errors import InputError
 from query_reduction.native import library as native
 from query_reduction.recurrence.associative import scan_associative
 from query_reduction.recurrence.checks import check_inputs
@@ -43,11 +45,11 @@ def scan(
 
     ``auto`` uses the fused backend where it can run and the associative one elsewhere.
     """
+    check_inputs(z, v, lengths, initial)
     if backend == "auto":
         backend = "fused" if native.supports(v) and native.available() else "associative"
-    if backend not in BACKENDS:
-        raise ValueError(f"no scan backend {backend!r}; choose from {', '.join(sorted(BACKENDS))}")
-    check_inputs(z, v, lengths, initial)
+    if not isinstance(backend, str) or backend not in BACKENDS:
+        raise InputError(f"no scan backend {shown_value(backend)}; choose from {', '.join(sorted(BACKENDS))}")
     if backend == "fused" and v.numel() > 0:
         return scan_fused(z, v, lengths, initial, reverse=reverse)
     batch, time, dim = v.shape

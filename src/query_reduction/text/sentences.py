@@ -136,8 +136,11 @@ def _is_filled(lines: Sequence[str]) -> bool:
 
 
 def _is_ended(line: str) -> bool:
-    """Whether a line ends in a mark that ends sentences, with the quotes and brackets that close there."""
-    return line.rstrip(_CLOSING)[-1:] in _MARKS if line else True
+    """Whether a line ends in a mark that ends sentences, and what closes there; the full stop of Mr. is none."""
+    if not line.endswith("."):
+        return line.rstrip(_CLOSING)[-1:] in _MARKS
+    last = line[-_LONGEST_ABBREVIATION:-1].rpartition(" ")[2]
+    return last.lower() not in _TITLES and last not in _TITLES_WITH_CAPITAL
 
 
 def _is_plain(text: str) -> bool:

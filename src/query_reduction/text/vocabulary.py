@@ -154,7 +154,10 @@ class Vocabulary:
 
     @cached_property
     def _number_of_folded(self) -> dict[str, int]:
-        return {fold(word): number for word, number in self.number_of_word.items()} if self.fold_case else {}
+        if not self.fold_case:
+            return {}
+        # As ``fold`` does it, which most words do not need.
+        return {word.lower() if word.isascii() else fold(word): n for word, n in self.number_of_word.items()}
 
     @cached_property
     def _number_of_answer(self) -> dict[str, int]:

@@ -61,7 +61,7 @@ class WordPairs:
         """The inverse of ``as_json``, for a vocabulary of so many word numbers."""
         known: set[tuple[int, int]] = set()
         for row in data if isinstance(data, list) else [None]:
-            if not isinstance(row, list) or not all(_is_number(word, words) for word in row):
+            if not isinstance(row, list) or not all(type(word) is int and 0 <= word < words for word in row):
                 raise InputError("pairs of words cannot be read: they must be lists of word numbers")
             known.update((row[0], second) for second in row[1:])
         return WordPairs(frozenset(known))
@@ -69,7 +69,3 @@ class WordPairs:
 
 def _pairs(numbers: Sequence[int]) -> Iterator[tuple[int, int]]:
     return pairwise((NO_WORD, *(number for number in numbers if number != UNKNOWN_WORD), NO_WORD))
-
-
-def _is_number(word: object, words: int) -> bool:
-    return type(word) is int and 0 <= word < words

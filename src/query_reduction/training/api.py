@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
+from query_reduction.checked import checked
 from query_reduction.dialog.dialogs import DialogParts
 from query_reduction.errors import InputError
 from query_reduction.model import DialogModel, Model, StoryModel, load, model_of
@@ -24,6 +25,7 @@ from query_reduction.training.setup import Setup, continued, own_setup
 __all__ = ["Epoch", "setup_for", "train"]
 
 
+@checked
 def train(
     stories: Sequence[Story],
     *,
@@ -54,8 +56,6 @@ def train(
     in which ``recipe="long"`` hides stories. With ``folder`` the model, its result and its learning curves are also
     saved there.
     """
-    if isinstance(stories, str | Path):
-        raise InputError("stories: a list of stories is needed, not a path; use read(path)")
     parts = _parts(kind, list(stories), list(dev), list(test), tuple(knowledge))
     if haystack:
         parts = parts.hidden_in(haystack)
@@ -102,8 +102,6 @@ def _parts(
 ) -> Parts:
     if kind == "dialogs":
         return DialogParts("dialogs", train, dev, test, knowledge=knowledge)
-    if kind != "stories":
-        raise InputError(f"kind: it must be stories or dialogs, not {kind!r}")
     if knowledge:
         raise InputError("knowledge: it has no effect on stories")
     return StoryParts("stories", train, dev, test)

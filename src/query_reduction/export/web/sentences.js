@@ -91,6 +91,10 @@ function isFilled(lines) {
 }
 
 function isEnded(line) {
+  if (line.endsWith(".")) {
+    const last = line.slice(-LONGEST_ABBREVIATION, -1).split(" ").at(-1);
+    return !TITLES.has(last.toLowerCase()) && !TITLES_WITH_CAPITAL.has(last);
+  }
   let end = line.length;
   while (end && CLOSING.has(line[end - 1])) end -= 1;
   return MARKS.has(line.slice(0, end).at(-1) ?? "");

@@ -48,7 +48,7 @@ def shown(value: object) -> str:
     """A value as shown in a message: short, on one line, whatever it is."""
     try:
         text = repr(value)
-    except (RecursionError, ValueError):  # nested too deeply; an integer of too many digits
+    except Exception:  # nested too deeply, an integer of too many digits, or an object that cannot be shown
         text = f"a {type(value).__name__}"
     text = text.encode("utf-8", "backslashreplace").decode()
     return text if len(text) <= 40 else f"{text[:39]}…"

@@ -18,10 +18,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from query_reduction.checked import check_field, checked, shown_value
 from query_reduction.errors import InputError
 from query_reduction.text.formats import babi, jsonl
 from query_reduction.text.formats.dialog_text import published_part, scan_dialog_text
-from query_reduction.text.formats.fields import BadRecordError, parse_json, shown
+from query_reduction.text.formats.fields import BadRecordError, parse_json
 from query_reduction.text.formats.json_file import scan_json
 from query_reduction.text.formats.lines import Problem, Scanner
 from query_reduction.text.formats.opening import first_characters
@@ -92,9 +93,11 @@ def read_rows(rows: Iterable[Mapping[Any, Any]], *, name: str = "row", unanswere
     return stories
 
 
+@checked
 def read(source: object, *, unanswered: bool = False) -> list[Story]:
     """Stories from a file's path, a pandas DataFrame, a Hugging Face dataset, a list of rows, or a list of stories."""
     if isinstance(source, str | Path):
+        check_field("source", source, str | Path)
         return _read_path(Path(source), unanswered)
     names = getattr(source, "column_names", None)
     if isinstance(names, Mapping):
@@ -106,7 +109,7 @@ def read(source: object, *, unanswered: bool = False) -> list[Story]:
         return read_rows(rows, name=kind, unanswered=unanswered)
     if not isinstance(source, Iterable) or isinstance(source, bytes | Mapping):
         raise InputError(
-            f"expected a path, a DataFrame, a dataset, or a list of rows or stories; found {shown(source)}"
+            f"expected a path, a DataFrame, a dataset, or a list of rows or stories; found {shown_value(source)}"
         )
     if names is not None:
         return read_rows(source, name=kind, unanswered=unanswered)

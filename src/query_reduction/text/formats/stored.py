@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from query_reduction.errors import InputError
@@ -33,7 +33,14 @@ class Bounds:
 
     def texts(self, value: object, name: str) -> tuple[str, ...]:
         """A list of texts."""
-        return tuple([self.text(entry, name) for entry in self.list(value, name)])
+        entries = self.list(value, name)
+        self._check_texts(entries, name)
+        return tuple(entries)  # type: ignore[arg-type]
+
+    def _check_texts(self, values: Iterable[object], name: str) -> None:
+        """Many at once: a model file has thousands."""
+        if any(not isinstance(value, str) or len(value) > self.letters for value in values):
+            raise InputError(f"{name} must be text of at most {self.letters} letters")
 
     def pair(self, value: object, name: str) -> tuple[str, str]:
         """A list of two texts."""
@@ -46,13 +53,14 @@ class Bounds:
         """An object of anything."""
         if not isinstance(value, dict) or len(value) > self.entries:
             raise InputError(f"{name} must be an object of at most {self.entries} entries")
-        for key in value:
-            self.text(key, name)
+        self._check_texts(value, name)
         return value
 
     def table(self, value: object, name: str) -> dict[str, str]:
         """An object of texts."""
-        return {key: self.text(entry, name) for key, entry in self.mapping(value, name).items()}
+        entries = self.mapping(value, name)
+        self._check_texts(entries.values(), name)
+        return dict(entries)  # type: ignore[arg-type]
 
     def count(self, value: object, name: str) -> int:
         """A whole number from 0 to the number of entries."""
