@@ -230,10 +230,10 @@ class DialogTask(Task):
         """The same for conversations about another knowledge base: its words are read as names of their kinds."""
         return replace(self, copying=self.copying.with_knowledge(rows)) if self.copying else self
 
-    def shown_by(self, display: Display | None, confirm: str | None) -> DialogTask:
+    def shown_by(self, display: Mapping[str, Mapping[str, str]] | None, confirm: str | None) -> DialogTask:
         """The same with other display names and templates, or other responses that need a confirmation."""
         options = self.options if confirm is None else replace(self.options, confirm=confirm)
-        return replace(self, options=options, display=display or self.display)
+        return replace(self, options=options, display=self.display if display is None else Display.from_json(display))
 
     def known_rows(self) -> tuple[tuple[str, str, str], ...]:
         """The rows of the knowledge base it learned names from; none without copying."""
