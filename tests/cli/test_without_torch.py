@@ -85,7 +85,7 @@ def test_predict_evaluate_and_export(tmp_path: Path, story_file: Path) -> None:
 
 def test_chat() -> None:
     said = qrn("chat", "dialog", text="hello\ni would like italian food in rome\n/why\n")
-    assert said.startswith("bot: hello")
+    assert said.startswith("bot: Hello!")
 
 
 def test_serve() -> None:
