@@ -32,7 +32,8 @@ _ABOVE_MAJORITY = 0.1
 _MOST_QUICK = 20_000
 """Questions that training compares word for word before it begins."""
 _MANY_LEAKED = 0.5
-_FEW_LEAKED = 0.01
+_FEW = 0.01
+"""The share of test questions that is noted and not warned of."""
 _MANY_REPEATED = 0.2
 
 
@@ -183,7 +184,7 @@ def _unseen(train: Sequence[Question], asked: Sequence[Question]) -> Iterator[Fi
         yield finding_at(
             unseen[0],
             "unseen-answers",
-            "warning",
+            "warning" if len(unseen) >= _FEW * len(asked) else "note",
             len(unseen),
             f"{counted(len(unseen), 'question')} of {len(asked)} with {counted(answers, 'answer')} that training does "
             "not have",
@@ -202,7 +203,7 @@ def _leaked(train: _Examples, test: _Examples) -> Iterator[Finding]:
         yield finding_at(
             leaked[0],
             "leak",
-            "error" if share > _MANY_LEAKED else "warning" if share >= _FEW_LEAKED else "note",
+            "error" if share > _MANY_LEAKED else "warning" if share >= _FEW else "note",
             len(leaked),
             f"{len(leaked)} of {total} test questions stand{'s' * (len(leaked) == 1)} word for word in training, with "
             "the same story and answer",
