@@ -54,7 +54,7 @@ from places import REAL_DATA
 
 from query_reduction.model_file import save_model
 from query_reduction.sources.dialogs import generated_dialogs
-from query_reduction.training.run import Run
+from query_reduction.training.run import Run, best_restart, train_to_end, trained_model
 from query_reduction.training.setup import setup
 from query_reduction.worlds.dialogs import knowledge_rows
 
@@ -103,9 +103,9 @@ def booking_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A model that has learned to book a table from generated dialogs; places of the other continents are new to it."""
     changes = {"restarts": 2, "max_epochs": 14, "evaluate_every": 2, "seed": 1}
     run = Run(generated_dialogs([5], 120, 0), setup("2rc", kind="dialogs", changes=changes))
-    assert run.train()
+    train_to_end(run)
     path = tmp_path_factory.mktemp("models") / "booking.safetensors"
-    save_model(path, run.model(run.best()))
+    save_model(path, trained_model(run, best_restart(run)))
     return path
 
 

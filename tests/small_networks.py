@@ -10,6 +10,7 @@ from query_reduction.heads.arrays import HeadConfig
 from query_reduction.model import StoryModel
 from query_reduction.model_file import SavedModel
 from query_reduction.network import Floats
+from query_reduction.qrn.fused import FusedNetwork
 from query_reduction.qrn.network import QRNConfig, QueryReductionNetwork, parse_variant
 from query_reduction.qrn.reader import QueryReduction
 from query_reduction.reading.stories import StoryOptions, StoryParts, StoryTask
@@ -40,7 +41,7 @@ def qrn(
     head: HeadConfig | None = None,
 ) -> QueryReductionNetwork:
     """A stack of Query-Reduction Networks."""
-    return QueryReductionNetwork(config, vocabulary, head or HeadConfig(), Seeds(restarts, seed))
+    return FusedNetwork(config, vocabulary, head or HeadConfig(), Seeds(restarts, seed))
 
 
 def weights_of(network: StackedNetwork) -> dict[str, Floats]:

@@ -30,6 +30,7 @@ from query_reduction.text.stories import Question, Story
 
 if TYPE_CHECKING:
     from query_reduction.dialog.dialogs import DialogTask
+    from query_reduction.dialog.display import Display
     from query_reduction.network import Floats
     from query_reduction.qrn.streaming import Streaming
 
@@ -174,7 +175,8 @@ class StoryModel(Model):
     @checked
     def explain_read(self, read: ReadQuestion, *, endings: bool = True) -> Trace:
         """The same for a question that was read before."""
-        return trace(self.network, read, self.task.vocabulary.answers, endings=endings)
+        task = self.task
+        return trace(self.network, read, task.vocabulary.answers, task.calibration, endings=endings)
 
 
 class DialogModel(Model):
@@ -212,6 +214,11 @@ class DialogModel(Model):
     def explain_dialog(self, dialog: Story) -> Trace:
         """What the network did with a dialog, as it reads it, at the last question."""
         return trace(self.network, self.task.read_last(dialog)[0], self.task.vocabulary.answers, endings=False)
+
+    @checked
+    def shown_by(self, *, display: Display | None = None, confirm: str | None = None) -> DialogModel:
+        """The same model with other display names and templates, or other responses that need a confirmation."""
+        return DialogModel(self.saved, self.task.shown_by(display, confirm))
 
     @checked
     def with_knowledge(self, rows: Sequence[tuple[str, str, str]]) -> DialogModel:

@@ -29,7 +29,10 @@ from query_reduction.text.stories import Story
 
 __all__ = ["Progress", "predict_file"]
 
-_FIELDS = ("number", "id", "question", "answer", "confidence", "support", "sentences", "unknown_words", "notes")
+_FIELDS = (
+    *("number", "id", "question", "answer", "confidence", "declined"),
+    *("support", "sentences", "unknown_words", "notes"),
+)
 """The columns of a table of answers."""
 
 
@@ -196,6 +199,7 @@ def _row(number: int, asked: Asked, prediction: Prediction) -> dict[str, Any]:
         "question": question.text,
         "answer": prediction.text,
         "confidence": round(prediction.confidence, 6),
+        "declined": prediction.declined,
         "support": list(prediction.support),
         "sentences": [sentences[place] for place in prediction.support],
         "unknown_words": list(prediction.unknown_words),

@@ -331,19 +331,74 @@ def test_killed_run_resumes_to_the_same_numbers(tmp_path: Path) -> None:
     assert weights[0] == weights[1]
 
 
-def test_interrupt_keeps_what_is_done(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("asked", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_keeps_what_is_done(tmp_path: Path, asked: signal.Signals, code: int) -> None:
     options = ["--task", "1", "--questions", "400", "--restarts", "2", "--max-epochs", "5000", "--patience", "0"]
     command = qrn("train", *options, "--out", str(tmp_path / "run"))
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     while process.poll() is None and not (tmp_path / "run" / "curves.jsonl").exists():
         time.sleep(0.05)
     time.sleep(0.5)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(asked)
     _, err = process.communicate(timeout=60)
-    assert process.returncode == 130
+    assert process.returncode == code
     assert "--resume" in err
     assert "Traceback" not in err
     assert (tmp_path / "run" / "state.safetensors").exists()
+    assert (tmp_path / "run" / "model.safetensors").exists()
+
+
+_WHILE_READING = """
+import os, signal, sys
+from query_reduction.reading.stories import StoryParts
+
+asked = int(sys.argv.pop(1))
+
+def learn(*arguments):
+    os.kill(os.getpid(), asked)
+    while True:
+        pass
+
+StoryParts.learn = learn
+from query_reduction.cli import main
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+@pytest.mark.parametrize(("asked", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_before_the_first_epoch_leaves_nothing(tmp_path: Path, asked: signal.Signals, code: int) -> None:
+    """While words and names are learned, nothing can be kept, and no empty folder stays."""
+    command = [sys.executable, "-c", _WHILE_READING, str(int(asked)), "train", "--out", str(tmp_path / "run"), *QUICK]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (code, "qrn train: interrupted\n")
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    ("module", "command"),
+    [
+        ("query_reduction.worlds.write", ["data", "generate", "--out", "stories"]),
+        ("query_reduction.cli.predict.load", ["predict", "task1", "stories.txt", "--out", "answers.jsonl"]),
+    ],
+)
+def test_sigterm_ends_other_commands(tmp_path: Path, module: str, command: list[str]) -> None:
+    """With the exit code that shells report for it, in one line."""
+    place, _, name = module.rpartition(".")
+    script = f"""
+import os, signal, sys
+import {place} as place
+place.{name} = lambda *arguments, **options: os.kill(os.getpid(), signal.SIGTERM)
+from query_reduction.cli import main
+sys.exit(main(sys.argv[1:]))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script, *command], capture_output=True, text=True, timeout=60, cwd=tmp_path
+    )
+    assert (done.returncode, done.stderr) == (
+        143,
+        f"qrn {' '.join(command[: 1 + (command[0] == 'data')])}: interrupted\n",
+    )
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_full_disk_is_one_line(tmp_path: Path) -> None:

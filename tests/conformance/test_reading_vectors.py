@@ -26,6 +26,7 @@ def _agree(found: dict[str, Any], vector: dict[str, Any]) -> None:
     if vector["model"] not in TRAINED:
         return
     assert found["answer"] == wanted["answer"], about
+    assert found["doubts"] == wanted["doubts"], about
     assert [one["probability"] for one in found["ranked"]] == pytest.approx(
         [one["probability"] for one in wanted["ranked"]], abs=NEAR
     ), about

@@ -107,7 +107,7 @@ def expected(model: StoryModel, story: str | list[str], question: str, *, number
     found = trace.as_json() | {"words": [list(sentence.words) for sentence in trace.read.within_memory]}
     vector = {name: found[name] for name in READING}
     if numbers:
-        vector |= {name: found[name] for name in ("answer", "ranked", "shares")}
+        vector |= {name: found[name] for name in ("answer", "doubts", "ranked", "shares")}
         vector["gates"] = [layer["gates"] for layer in found["layers"]]
     return vector
 

@@ -15,7 +15,7 @@ from query_reduction.reading.stories import StoryParts
 from query_reduction.stacked.tensors import TensorBatch
 from query_reduction.text.encoding import encode_stories
 from query_reduction.text.vocabulary import Vocabulary
-from query_reduction.training.run import Run
+from query_reduction.training.run import Run, best_restart, train_to_end, trained_model
 from query_reduction.training.setup import setup
 from query_reduction.worlds import generate
 
@@ -90,8 +90,8 @@ def test_the_decoder_does_not_train_the_gate() -> None:
 def test_a_trained_model_says_its_questions() -> None:
     parts = StoryParts("generated", generate(1, 200), generate(1, 50, split="valid"), generate(1, 100, split="test"))
     run = Run(parts, setup("2r", changes={"decode_questions": True, "restarts": 1, "max_epochs": 20}))
-    run.train()
-    model = model_of(run.model(run.best()))
+    train_to_end(run)
+    model = model_of(trained_model(run, best_restart(run)))
     assert isinstance(model, StoryModel)
     assert model.decodes_questions
     for story in parts.test[:10]:

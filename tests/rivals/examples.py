@@ -14,7 +14,7 @@ from query_reduction.rivals.registry import build_network, kinds
 from query_reduction.stacked.network import Seeds, StackedNetwork
 from query_reduction.stacked.tensors import TensorBatch
 from query_reduction.text.vocabulary import Vocabulary
-from query_reduction.training.run import Run
+from query_reduction.training.run import Run, run_result, train_to_end
 from query_reduction.training.setup import setup
 from query_reduction.worlds import generate_splits
 
@@ -89,7 +89,7 @@ def error_after_training(name: str, task: int = 1, questions: int = 1000, **chan
         StoryParts("generated", parts["train"], parts["valid"], parts["test"]),
         setup(name, changes={"restarts": 1, **changes}),
     )
-    run.train()
-    error = run.finish().chosen.test_error
+    train_to_end(run)
+    error = run_result(run).chosen.test_error
     assert error is not None
     return error

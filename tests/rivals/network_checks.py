@@ -18,7 +18,7 @@ from query_reduction.stacked.network import Seeds, StackedNetwork
 from query_reduction.stacked.tensors import TensorBatch
 from query_reduction.text.vocabulary import Vocabulary
 from query_reduction.training.recipes import Recipe
-from query_reduction.training.run import Run
+from query_reduction.training.run import Run, best_restart, train_to_end, trained_model
 from query_reduction.training.setup import Setup
 from query_reduction.worlds import Split, generate_splits, shortened
 
@@ -160,5 +160,5 @@ def error_after_training(
     options = changed(StoryOptions(), {name: value for name, value in recipe.items() if name in known})
     own = {name: value for name, value in recipe.items() if name not in known}
     run = Run(parts, Setup(config, options, changed(Recipe(), {"restarts": 2, **own})))
-    assert run.train()
-    return run.task.score([run.model(run.best()).network()], test)[0].error
+    train_to_end(run)
+    return run.task.score([trained_model(run, best_restart(run)).network()], test)[0].error

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from query_reduction.reading.stories import StoryParts
 from query_reduction.text.stories import Question, Story
-from query_reduction.training.run import Run
+from query_reduction.training.run import Run, run_result, train_to_end
 from query_reduction.training.setup import setup
 
 
@@ -68,8 +68,8 @@ def test_find_what_there_is_to_find(name: str, error: float) -> None:
         for _ in range(often * 20)
     ]
     run = Run(StoryParts("weather", asked, asked[::5], asked), setup(name, changes={"restarts": 1}))
-    run.train()
-    assert run.finish().chosen.test_error == pytest.approx(error)
+    train_to_end(run)
+    assert run_result(run).chosen.test_error == pytest.approx(error)
 
 
 def test_cannot_reason() -> None:

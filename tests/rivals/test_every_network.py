@@ -14,7 +14,6 @@ from examples import VOCABULARY, example_batch
 from small_networks import weights_of
 from torch.nn import functional
 
-from query_reduction.dialog.dialogs import DialogOptions
 from query_reduction.heads.arrays import HeadConfig
 from query_reduction.model_file import SavedModel, load_model, save_model
 from query_reduction.reading.stories import StoryOptions, StoryTask
@@ -215,9 +214,8 @@ def test_dialogs(name: str, head: HeadConfig) -> None:
 
 @every_network
 def test_published_recipe(name: str) -> None:
-    """Each setting of a recipe is one that exists, and the recipe ``original`` has it."""
+    """The recipe ``original`` has each setting of it."""
     kind = kinds()[name]
-    assert kind.recipe.keys() <= _names(Recipe) | _names(StoryOptions) | _names(DialogOptions)
     for data in ("stories", "dialogs"):
         found = setup(name_of(kind.config()), "original", kind=data)
         for part in (found.recipe, found.task):

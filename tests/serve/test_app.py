@@ -19,7 +19,7 @@ from query_reduction.serve.app import create_app
 from query_reduction.serve.batching import Batcher, BusyError
 from query_reduction.serve.limits import Limits
 from query_reduction.sources.named import load_parts
-from query_reduction.training.run import Run
+from query_reduction.training.run import Run, best_restart, train_to_end, trained_model
 from query_reduction.training.setup import setup
 from query_reduction.worlds import generate
 
@@ -46,8 +46,8 @@ def dialog_reader() -> DialogModel:
     parts = load_parts("generated-dialog", "5", questions=5)
     changes = {"restarts": 1, "max_epochs": 1, "evaluate_every": 1}
     run = Run(parts, setup("2r8c", kind="dialogs", changes=changes))
-    run.train()
-    model = model_of(run.model(run.best()))
+    train_to_end(run)
+    model = model_of(trained_model(run, best_restart(run)))
     assert isinstance(model, DialogModel)
     return model
 

@@ -123,9 +123,9 @@ def test_words_that_differ_by_case_are_not_new() -> None:
         ({"network": "2r"}, "network comes from the model"),
         ({"dimension": 20}, "dimension comes from the model"),
         ({"memory": 3}, "memory comes from the model"),
-        ({"restarts": 4}, "restarts has no effect: all of them would go on from the same weights"),
+        ({"restarts": 4}, "restarts has no effect: all of them would start from the same weights"),
         ({"copies": 3, "split": "story"}, "copies has no effect without symmetries"),
-        ({"kind": "dialogs"}, "holds dialogs, but the model to go on from was trained on stories"),
+        ({"kind": "dialogs"}, "holds dialogs, but the model to fine-tune was trained on stories"),
     ],
 )
 def test_conflicts_are_one_line(task1: qr.StoryModel, options: dict[str, Any], complaint: str) -> None:
@@ -150,6 +150,4 @@ def test_from_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert isinstance(again, qr.StoryModel)
     assert again.answer(["Zelda went to the attic."], "Where is Zelda?").unknown_words == ()
     assert main(["train", "--from", "task1", "--network", "3r", *options, "--out", str(tmp_path / "other")]) == 1
-    assert capsys.readouterr().err == (
-        "qrn train: network comes from the model that training goes on from; leave it out\n"
-    )
+    assert capsys.readouterr().err == ("qrn train: network comes from the model that is fine-tuned; leave it out\n")

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-from typing import Any
-
 import pytest
 import torch
 
@@ -12,7 +9,7 @@ from query_reduction.reading.stories import StoryOptions, StoryParts
 from query_reduction.text.stories import Question, Story
 from query_reduction.training.optimisers import build_optimiser
 from query_reduction.training.recipes import Recipe
-from query_reduction.training.restarts import RestartTrainer
+from query_reduction.training.restarts import learning_rate
 from query_reduction.training.setup import setup
 
 
@@ -36,21 +33,8 @@ def test_gradient_descent(decay: float) -> None:
 
 
 def test_halvings_are_counted_from_a_later_epoch() -> None:
-    rates: list[float] = []
     recipe = Recipe(learning_rate=8, halve_every=2, halve_after=3)
-    trainer: Any = SimpleNamespace(recipe=recipe, epoch=0, train=[0], _active=[0], _renewed=None, _questions=None)
-    trainer.network = SimpleNamespace(
-        train=lambda: None, begin_epoch=lambda epoch: None, noisy=False, shares_stories=False
-    )
-    trainer._share = SimpleNamespace(part=lambda chosen: [], add_up=lambda tensor: None)
-    trainer._stack = SimpleNamespace(
-        zero_gradients=lambda: None,
-        share_gradients=lambda share: None,
-        step=lambda rate, readout_only: rates.append(rate),
-    )
-    for trainer.epoch in range(8):
-        RestartTrainer._run_epoch(trainer)
-    assert rates == [8, 8, 8, 8, 8, 4, 4, 2]
+    assert [learning_rate(recipe, epoch) for epoch in range(8)] == [8, 8, 8, 8, 8, 4, 4, 2]
 
 
 def test_small_letters() -> None:

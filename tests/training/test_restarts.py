@@ -12,6 +12,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from walking import train
 
 from query_reduction.errors import InputError
 from query_reduction.qrn.network import QueryReductionNetwork
@@ -23,8 +24,8 @@ from query_reduction.text.splits import shared_examples, split_by_story
 from query_reduction.text.stories import Question, Story
 from query_reduction.training.recipes import Recipe
 from query_reduction.training.restarts import batch_order
-from query_reduction.training.run import Run
-from query_reduction.training.run_folder import STATE_FILE, Place
+from query_reduction.training.run import Run, run_result
+from query_reduction.training.run_folder import STATE_FILE, RunFolder
 from query_reduction.training.setup import Setup
 
 RECIPE = Recipe(restarts=3, max_epochs=12, evaluate_every=2, patience=4, keep="loss")
@@ -39,14 +40,8 @@ def parts() -> Parts:
     return load_parts("generated", "1", questions=200)
 
 
-def make(
-    parts: Parts,
-    folder: Path | None = None,
-    recipe: Recipe = RECIPE,
-    restarts: range | None = None,
-    network: str = "2r8",
-) -> Run:
-    return Run(parts, Setup(resolve(network), StoryOptions(), recipe), Place(folder), restarts)
+def make(parts: Parts, recipe: Recipe = RECIPE, restarts: range | None = None, network: str = "2r8") -> Run:
+    return Run(parts, Setup(resolve(network), StoryOptions(), recipe), restarts)
 
 
 def outcome(run: Run) -> list[tuple[int, int, float, float]]:
@@ -61,16 +56,16 @@ def assert_same_weights(one: Run, other: Run) -> None:
 
 def test_same_seed_same_bits(parts: Parts) -> None:
     one, other = make(parts), make(parts)
-    assert one.train()
-    assert other.train()
+    assert train(one)
+    assert train(other)
     assert outcome(one) == outcome(other)
     assert_same_weights(one, other)
 
 
 def test_another_seed_is_another_training(parts: Parts) -> None:
     one, other = make(parts), make(parts, recipe=replace(RECIPE, seed=1))
-    one.train()
-    other.train()
+    train(one)
+    train(other)
     assert outcome(one) != outcome(other)
 
 
@@ -79,10 +74,10 @@ def test_another_seed_is_another_training(parts: Parts) -> None:
 def test_together_as_alone_to_the_last_bit(parts: Parts, optimiser: Any, network: str) -> None:
     recipe = replace(RECIPE, optimiser=optimiser, learning_rate=0.02, max_epochs=2, evaluate_every=1)
     together = make(parts, recipe=recipe, restarts=range(7), network=network)
-    together.train()
+    train(together)
     for some in (range(1, 2), range(2, 5)):
         apart = make(parts, recipe=recipe, restarts=some, network=network)
-        apart.train()
+        train(apart)
         for restart in apart.trainer.restarts:
             theirs = together.trainer.restarts[restart.number].weights
             assert all(torch.equal(weight, theirs[name]) for name, weight in restart.weights.items())
@@ -92,10 +87,10 @@ def test_together_as_alone_to_the_last_bit(parts: Parts, optimiser: Any, network
 def test_together_as_alone(parts: Parts, recipe: Recipe) -> None:
     """Each restart ends where it ends when trained by itself; leaving the stack early changes nothing for the rest."""
     together = make(parts, recipe=recipe)
-    together.train()
+    train(together)
     for number in range(3):
         alone = make(parts, recipe=recipe, restarts=range(number, number + 1))
-        alone.train()
+        train(alone)
         (mine,), theirs = alone.trainer.restarts, together.trainer.restarts[number]
         assert mine.dev_loss == theirs.dev_loss
         assert mine.best_epoch == theirs.best_epoch
@@ -105,18 +100,13 @@ def test_together_as_alone(parts: Parts, recipe: Recipe) -> None:
 @pytest.mark.parametrize("stop_at", [1, 2, 3, 5, 8])
 def test_interrupted_and_resumed(parts: Parts, tmp_path: Path, stop_at: int, recipe: Recipe) -> None:
     whole = make(parts, recipe=recipe)
-    whole.train()
+    train(whole)
 
-    first = make(parts, tmp_path, recipe)
-
-    def stop(run: Run) -> None:
-        run.stop_requested = run.trainer.epoch >= stop_at
-
-    assert not first.train(stop)
-    second = make(parts, tmp_path, recipe)
-    assert second.resume()
+    assert not train(make(parts, recipe), tmp_path, until=stop_at)
+    second = make(parts, recipe)
+    assert RunFolder(tmp_path).resume(second)
     assert second.trainer.epoch == stop_at
-    assert second.train()
+    assert train(second, tmp_path)
     assert outcome(second) == outcome(whole)
     assert_same_weights(second, whole)
     epochs = [line for line in (tmp_path / "curves.jsonl").read_text().splitlines() if '"restart": 0' in line]
@@ -124,25 +114,23 @@ def test_interrupted_and_resumed(parts: Parts, tmp_path: Path, stop_at: int, rec
 
 
 def test_state_of_another_training_is_refused(parts: Parts, tmp_path: Path) -> None:
-    first = make(parts, tmp_path)
-    first.train(lambda run: setattr(run, "stop_requested", True))
+    train(make(parts), tmp_path, until=1)
     with pytest.raises(InputError, match="different settings or data"):
-        make(parts, tmp_path, replace(RECIPE, batch=16)).resume()
+        RunFolder(tmp_path).resume(make(parts, replace(RECIPE, batch=16)))
 
 
 def test_damaged_state_is_named(parts: Parts, tmp_path: Path) -> None:
-    first = make(parts, tmp_path)
-    first.train(lambda run: setattr(run, "stop_requested", True))
+    train(make(parts), tmp_path, until=1)
     state = tmp_path / STATE_FILE
     state.write_bytes(state.read_bytes()[: state.stat().st_size // 2])
     with pytest.raises(InputError, match=STATE_FILE):
-        make(parts, tmp_path).resume()
+        RunFolder(tmp_path).resume(make(parts))
 
 
 def test_choice_is_on_development_only(parts: Parts) -> None:
     run = make(parts)
-    run.train()
-    result = run.finish()
+    train(run)
+    result = run_result(run)
     assert all(row.dev_loss is not None for row in result.restarts)
     chosen = min(result.restarts, key=lambda row: row.dev_loss or 0.0)
     assert result.chosen == chosen
@@ -159,9 +147,9 @@ def test_choice_is_on_development_only(parts: Parts) -> None:
 
 def test_held_out_questions_are_not_trained_on(parts: Parts) -> None:
     run = make(replace_dev(parts))
-    assert not set(run.trainer.train) & set(run.trainer.dev)
-    assert len(run.trainer.train) == 180
-    assert len(run.trainer.dev) == 20
+    train, dev = run.trainer.sampler.train, run.trainer.sampler.dev
+    assert not set(train.chosen) & set(dev.chosen)
+    assert (len(train), len(dev)) == (180, 20)
 
 
 def replace_dev(parts: Parts) -> Parts:
@@ -171,8 +159,9 @@ def replace_dev(parts: Parts) -> Parts:
 def test_whole_stories_can_be_held_out(parts: Parts) -> None:
     run = make(replace_dev(parts), recipe=replace(RECIPE, split="story"))
     asked = sum(len(story.questions) for story in parts.train)
-    assert len(run.trainer.train) + len(run.trainer.dev) == asked
-    assert abs(len(run.trainer.dev) - asked / 10) <= max(len(story.questions) for story in parts.train)
+    held_out = len(run.trainer.sampler.dev)
+    assert len(run.trainer.sampler.train) + held_out == asked
+    assert abs(held_out - asked / 10) <= max(len(story.questions) for story in parts.train)
     split = split_by_story(parts.train, 0.1, 0)
     assert shared_examples(split.train, split.dev) == 0
 
@@ -235,7 +224,7 @@ def test_the_readout_is_trained_first(parts: Parts, recipe: Recipe, network: str
     for epoch in range(2):
         run.trainer.run_to_next_look()
         assert moved() == {"answer_weight"}, epoch
-    steps = len(run.trainer.train) // recipe.batch
+    steps = len(run.trainer.sampler.train) // recipe.batch
     assert run.trainer._stack.state()["steps"] == 2 * steps
     run.trainer.run_to_next_look()
     assert moved() == set(weights)
@@ -265,8 +254,8 @@ def test_without_a_readout_of_its_own_none_can_be_trained_first(parts: Parts) ->
 @either_optimiser
 def test_learns(parts: Parts, recipe: Recipe) -> None:
     run = make(parts, recipe=replace(recipe, max_epochs=30, patience=0, restarts=2))
-    run.train()
-    error = run.finish().chosen.test_error
+    train(run)
+    error = run_result(run).chosen.test_error
     assert error is not None and error < 20
 
 
@@ -274,18 +263,17 @@ def test_a_solved_restart_does_not_go_on_for_long(parts: Parts, tmp_path: Path) 
     """It trains so many epochs more, wherever it is interrupted, and one that is not solved goes on to the end."""
     recipe = replace(RECIPE, max_epochs=60, patience=0, solved_epochs=4, restarts=4)
     run = make(parts, recipe=recipe)
-    run.train()
+    train(run)
     solved = [restart for restart in run.trainer.restarts if restart.solved_epoch is not None]
     assert solved
     for restart in run.trainer.restarts:
         expected = 60 if restart.solved_epoch is None else min(60, restart.solved_epoch + 4)
         assert restart.epochs == expected
 
-    first = make(parts, tmp_path, recipe)
-    first.train(lambda run: setattr(run, "stop_requested", run.trainer.epoch >= solved[0].epochs - 1))
-    again = make(parts, tmp_path, recipe)
-    again.resume()
-    again.train()
+    train(make(parts, recipe), tmp_path, until=solved[0].epochs - 1)
+    again = make(parts, recipe)
+    RunFolder(tmp_path).resume(again)
+    train(again, tmp_path)
     assert [restart.epochs for restart in again.trainer.restarts] == [r.epochs for r in run.trainer.restarts]
 
 

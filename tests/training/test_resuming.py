@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from safetensors import safe_open
+from walking import train
 
 from query_reduction.cli import main
 from query_reduction.errors import InputError
@@ -24,8 +25,8 @@ from query_reduction.rivals.registry import resolve
 from query_reduction.sources.named import load_parts
 from query_reduction.training import state
 from query_reduction.training.recipes import Recipe
-from query_reduction.training.run import Run
-from query_reduction.training.run_folder import STATE_FILE, Place
+from query_reduction.training.run import Run, run_result
+from query_reduction.training.run_folder import STATE_FILE, RunFolder
 from query_reduction.training.setup import Setup
 
 RECIPE = Recipe(restarts=2, max_epochs=4, evaluate_every=1, optimiser="adam", learning_rate=0.01)
@@ -36,15 +37,15 @@ def parts() -> Parts:
     return load_parts("generated", "1", questions=120)
 
 
-def make(parts: Parts, folder: Path | None = None, recipe: Recipe = RECIPE) -> Run:
-    return Run(parts, Setup(resolve("2r8"), StoryOptions(), recipe), Place(folder))
+def make(parts: Parts, recipe: Recipe = RECIPE) -> Run:
+    return Run(parts, Setup(resolve("2r8"), StoryOptions(), recipe))
 
 
 @pytest.fixture(scope="module")
 def stopped_run(parts: Parts, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a training that was stopped after its first epoch."""
     folder = tmp_path_factory.mktemp("stopped")
-    make(parts, folder).train(lambda run: run.request_stop())
+    train(make(parts), folder, until=1)
     return folder
 
 
@@ -56,7 +57,7 @@ def stopped(stopped_run: Path, tmp_path: Path) -> Path:
 
 def refusal(parts: Parts, path: Path) -> str:
     with pytest.raises(InputError) as caught:
-        make(parts, path.parent).resume()
+        RunFolder(path.parent).resume(make(parts))
     assert str(caught.value).startswith(str(path)) and "\n" not in str(caught.value)
     return str(caught.value)
 
@@ -69,7 +70,7 @@ def test_no_flipped_bit_goes_unnoticed(parts: Parts, stopped: Path) -> None:
         stopped.write_bytes(damaged)
         refusal(parts, stopped)
     stopped.write_bytes(whole)
-    assert make(parts, stopped.parent).resume()
+    assert RunFolder(stopped.parent).resume(make(parts))
 
 
 def _value(name: str, value: Any) -> Callable[[dict[str, Any], dict[str, NDArray[Any]]], None]:
@@ -150,22 +151,22 @@ def test_two_trainings_do_not_share_a_folder(tmp_path: Path, capsys: pytest.Capt
 def test_curves_that_are_damaged_are_replaced(parts: Parts, stopped: Path) -> None:
     curves = stopped.parent / "curves.jsonl"
     curves.write_bytes(curves.read_bytes() + b'{"epoch": []}\n[1]\n\xff\n{"epoch": 1e999}\n{"epoch"')
-    run = make(parts, stopped.parent)
-    run.resume()
-    run.train()
+    run = make(parts)
+    RunFolder(stopped.parent).resume(run)
+    train(run, stopped.parent)
     assert {json.loads(line)["epoch"] for line in curves.read_text().splitlines()} == {1, 2, 3, 4}
 
 
 @pytest.mark.parametrize(("optimiser", "rate"), [("adagrad", 50.0), ("adagrad", 1000.0), ("adam", 1000.0)])
 def test_absurd_learning_rates_are_noticed(parts: Parts, optimiser: Any, rate: float) -> None:
-    run = make(parts, recipe=replace(RECIPE, optimiser=optimiser, learning_rate=rate, max_epochs=12))
-    run.train()
+    run = make(parts, replace(RECIPE, optimiser=optimiser, learning_rate=rate, max_epochs=12))
+    train(run)
     assert all(restart.diverged for restart in run.trainer.restarts)
     with pytest.raises(InputError, match="every restart diverged"):
-        run.finish()
+        run_result(run)
 
 
 def test_a_network_that_learns_slowly_has_not_diverged(parts: Parts) -> None:
-    run = make(parts, recipe=replace(RECIPE, optimiser="sgd", learning_rate=1e-4))
-    run.train()
-    assert run.finish().diverged == ()
+    run = make(parts, replace(RECIPE, optimiser="sgd", learning_rate=1e-4))
+    train(run)
+    assert run_result(run).diverged == ()

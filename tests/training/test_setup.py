@@ -1,8 +1,9 @@
-"""From names to settings: what is chosen by name, by family, by data, one by one; and what would have no effect."""
+"""From names to settings: what is chosen by name, by preset, by data, one by one; and what would have no effect."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import fields, replace
 
 import pytest
 
@@ -10,14 +11,16 @@ from query_reduction.dialog.dialogs import DialogOptions
 from query_reduction.errors import InputError
 from query_reduction.qrn.network import QRNConfig
 from query_reduction.reading.stories import StoryOptions
+from query_reduction.rivals import registry
 from query_reduction.rivals.gru import GRUConfig
 from query_reduction.rivals.lstm import LSTMConfig
-from query_reduction.training.recipes import FAMILIES
+from query_reduction.rivals.registry import kinds
+from query_reduction.training.presets import PRESETS, NetworkChanges, ReadingChanges
 from query_reduction.training.setup import options_of, own_setup, setup
 
 
 @pytest.mark.parametrize("name", ["2r", "1v", "3d5", "6r200", "gru", "lstm", "dnc"])
-@pytest.mark.parametrize("recipe", [name for name in FAMILIES if name not in ("best", "joint", "long")])
+@pytest.mark.parametrize("recipe", [name for name in PRESETS if name not in ("best", "joint", "long")])
 @pytest.mark.parametrize("suffix", ["", "+", "c"])
 def test_names_come_back(name: str, recipe: str, suffix: str) -> None:
     assert setup(name + suffix, recipe, kind="dialogs").name == name + suffix
@@ -58,7 +61,7 @@ def test_several_tasks_get_as_many_stories_however_many_there_are(questions: int
     assert found.network.position_length == "sentence"
 
 
-def test_a_family_changes_what_a_network_has() -> None:
+def test_a_preset_changes_what_a_network_has() -> None:
     adam = setup("3r", "adam").network
     assert adam == QRNConfig(layers=3, init="open", forget_bias=0.0)
     assert setup("gru", "adam").network == GRUConfig()
@@ -69,13 +72,27 @@ def test_a_family_changes_what_a_network_has() -> None:
     assert setup("2r", "paper", kind="dialogs").task == DialogOptions(memory=0)
 
 
-@pytest.mark.parametrize("recipe", [name for name in FAMILIES if name not in ("best", "joint", "long")])
+@pytest.mark.parametrize("recipe", [name for name in PRESETS if name not in ("best", "joint", "long")])
 @pytest.mark.parametrize("questions", [10, 4999, 5000, 10_000])
 @pytest.mark.parametrize("kind", ["stories", "dialogs"])
-def test_a_family_knows_size_and_kind(recipe: str, questions: int, kind: str) -> None:
+def test_a_preset_knows_size_and_kind(recipe: str, questions: int, kind: str) -> None:
     found = setup("2r", recipe, kind=kind, questions=questions)
-    assert found.recipe == FAMILIES[recipe].for_data(questions, kind)
+    assert found.recipe == PRESETS[recipe].recipe(questions, kind)
     assert isinstance(found.task, options_of(kind))
+
+
+def test_what_a_preset_may_change_exists() -> None:
+    def names(settings: type) -> set[str]:
+        return {field.name for field in fields(settings)}
+
+    assert names(NetworkChanges) <= names(QRNConfig)
+    assert names(ReadingChanges) <= names(StoryOptions)
+
+
+def test_a_misspelt_published_setting_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(registry._KINDS, "gru", replace(kinds()["gru"], recipe={"lerning_rate": 0.1}))
+    with pytest.raises(TypeError, match="network gru: its published recipe has 'lerning_rate', which is no setting"):
+        setup("gru")
 
 
 def test_single_settings_win() -> None:

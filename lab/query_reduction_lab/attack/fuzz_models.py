@@ -27,8 +27,9 @@ from query_reduction.serve.catalog import describe
 from query_reduction.sources.named import load_parts
 from query_reduction.training import state
 from query_reduction.training.recipes import Recipe
-from query_reduction.training.run import Run
-from query_reduction.training.run_folder import STATE_FILE, Place
+from query_reduction.training.restarts import epochs
+from query_reduction.training.run import Run, best_restart, run_result, train_to_end, trained_model
+from query_reduction.training.run_folder import STATE_FILE, RunFolder
 from query_reduction.training.setup import Setup, setup
 from query_reduction.worlds import generate
 
@@ -130,8 +131,8 @@ def _small_models() -> list[SavedModel]:
         found.append(SavedModel(config, task, weights, card))
     changes = {"restarts": 1, "max_epochs": 1, "evaluate_every": 1}
     run = Run(load_parts("generated-dialog", "5", questions=5), setup("2r8c", kind="dialogs", changes=changes))
-    run.train()
-    return [*found, run.model(run.best(), {"about": "a dialog"})]
+    train_to_end(run)
+    return [*found, trained_model(run, best_restart(run), {"about": "a dialog"})]
 
 
 def models() -> Target:
@@ -176,19 +177,22 @@ def states() -> Target:
     recipe = Recipe(restarts=2, max_epochs=3, evaluate_every=1)
 
     def make() -> Run:
-        return Run(parts, Setup(resolve("1r4"), StoryOptions(), recipe), Place(folder))
+        return Run(parts, Setup(resolve("1r4"), StoryOptions(), recipe))
 
-    make().train(lambda run: run.request_stop())
+    run_folder = RunFolder(folder)
+    stopped = make()
+    with run_folder.kept(stopped) as keep:
+        keep(next(epochs(stopped.trainer)))
     forger = _Forger(folder / STATE_FILE, state._FORMAT)
     resuming = make()
 
     def attempt(data: bytes) -> None:
         forger.forge(data)
-        if not resuming.resume():
+        if not run_folder.resume(resuming):
             raise InputError("no state")
-        going_on = make()
-        going_on.resume()
-        going_on.train()
-        going_on.finish()
+        resumed = make()
+        run_folder.resume(resumed)
+        train_to_end(resumed)
+        run_result(resumed)
 
     return Target(tuple(forger.seeds()), attempt)

@@ -22,8 +22,9 @@ from query_reduction.reading.stories import StoryOptions
 from query_reduction.rivals.registry import resolve
 from query_reduction.sources.named import load_parts
 from query_reduction.training.recipes import Recipe
+from query_reduction.training.restarts import epochs
 from query_reduction.training.run import Run
-from query_reduction.training.run_folder import Place
+from query_reduction.training.run_folder import RunFolder
 from query_reduction.training.setup import Setup
 from query_reduction_lab.attack.record import Row
 
@@ -75,16 +76,15 @@ def _digests(asked: dict[str, Any], threads: int, together: int, folder: Path) -
     kill = asked.get("kill", False)
     found = []
     for first in range(0, len(_RESTARTS), together):
-        place = Place(folder if kill else None, save_every=0.0)
-        run = Run(parts, setup, place, _RESTARTS[first : first + together])
-        run.resume()
+        run_folder = RunFolder(folder if kill else None, save_every=0.0)
+        run = Run(parts, setup, _RESTARTS[first : first + together])
+        run_folder.resume(run)
         begun = run.trainer.epoch
-
-        def die(run: Run, begun: int = begun) -> None:
-            if kill and run.trainer.epoch > begun + 1 and random.random() < 0.7:
-                os.kill(os.getpid(), signal.SIGKILL)
-
-        run.train(die)
+        with run_folder.kept(run) as keep:
+            for epoch in epochs(run.trainer):
+                keep(epoch)
+                if kill and epoch.epoch > begun + 1 and random.random() < 0.7:
+                    os.kill(os.getpid(), signal.SIGKILL)
         for restart in run.trainer.restarts:
             digest = hashlib.sha256()
             for name, weight in sorted(restart.weights.items()):

@@ -18,6 +18,7 @@ import torch
 from query_reduction.heads.arrays import HeadConfig
 from query_reduction.native import library as native
 from query_reduction.native.threads import use_threads
+from query_reduction.qrn.fused import FusedNetwork
 from query_reduction.qrn.network import QRNConfig, QueryReductionNetwork
 from query_reduction.rivals.gru import GRUConfig
 from query_reduction.rivals.lstm import LSTMConfig
@@ -101,7 +102,7 @@ def workload(batch: int = 32, sentences: int = 50, distinct: int = _DISTINCT_SEN
 
 def build_qrn(config: QRNConfig, work: Workload, restarts: int, scan_backend: str | None) -> QueryReductionNetwork:
     """The network as it is trained, or composed of PyTorch operations around one of the scans."""
-    network = QueryReductionNetwork(config, work.vocabulary, HeadConfig(), Seeds(range(restarts)))
+    network = FusedNetwork(config, work.vocabulary, HeadConfig(), Seeds(range(restarts)))
     if scan_backend is not None:
         network.use_native(False)
         network.scan_backend = scan_backend

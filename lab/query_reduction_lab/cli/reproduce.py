@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from query_reduction.cli.interrupt import stop_on_interrupt, train_with_progress
-from query_reduction.cli.options import POSITIONAL
+from query_reduction.cli.arguments import POSITIONAL, Named
+from query_reduction.cli.interrupt import stop_on_signal, train_with_progress
 from query_reduction.cli.output import console, notes, print_json
 from query_reduction.errors import InputError
 from query_reduction.files import write_atomically
 from query_reduction.settings import Between
 from query_reduction.sources.numbers import parse_tasks
-from query_reduction.training.run_folder import STATE_FILE
+from query_reduction.training.run_folder import STATE_FILE, RunFolder
 from query_reduction_lab.cli.sweep_view import SweepView
 from query_reduction_lab.experiments.catalogue import EXPERIMENTS
 from query_reduction_lab.experiments.cells import Table
@@ -43,15 +43,20 @@ class Reproduce:
     """Train what a table of the paper needs and print published and measured numbers side by side.
 
     Every finished restart is stored at once; stop it at any time and run it again to resume. Stored results are
-    reused, unless data, settings or what the code computes have changed. The whole table is also written as
-    Markdown.
+    reused, unless data or settings have changed; status names those that today's code would compute differently, and
+    --renew trains them again. The whole table is also written as Markdown.
+
+        qrn reproduce qa-1k --variants 2r --tasks 1-3
+        qrn reproduce qa-10k --report-only
+        qrn reproduce status
     """
 
     table: Annotated[str, POSITIONAL]
     """qa-1k, qa-10k or dialog (the paper's tables); compare, compare-10k, compare-dialog, compare-renamed or dnc-joint
     (other systems, trained by the same loop); ablation (what the parts of the recipe best give); task-16 (how surely it
     is learned); transfer (trained on generated stories); speed (sequential against parallel); figures (the paper's gate
-    figures); long (facts hidden in a whole book); audit (recompute some stored results)."""
+    figures); long (facts hidden in a whole book); audit (recompute some stored results); status (which stored results
+    today's code would compute differently; nothing is trained)."""
     cells: Annotated[int | None, POSITIONAL, Between(1, 1_000_000)] = None
     """audit: number of stored cells, drawn at random."""
     seed: Annotated[int, Between(0, 2**32 - 1)] = 0
@@ -66,17 +71,19 @@ class Reproduce:
     recipe: str | None = None
     """A different recipe of the tables instead of the column's own; its results are kept separate."""
     haystack: Path | None = None
-    """long: the book, one sentence per line; by default text/king-james-bible.txt under --data."""
+    """long: the book, one sentence per line; by default text/king-james-bible.txt under --data-root."""
     time: bool = False
     """long: also measure seconds and memory of one question about the whole book; let the machine do nothing else."""
-    data: Path | None = None
-    """The folder that holds the published data (with babi/en …); by default $QRN_DATA or the user's cache."""
+    data: Annotated[Path | None, Named("data-root", "data")] = None
+    """The folder that holds the published data (babi/en …); by default $QRN_DATA or the user's cache."""
     out: Path = Path("results")
     """The folder of the store and the reports."""
     report_only: bool = False
     """Train nothing: make the reports from what is stored."""
     formats: tuple[Literal["md", "html", "csv", "tex", "json"], ...] = ()
     """Also write the selected columns and tasks in these formats."""
+    renew: bool = False
+    """Train again what today's code computes differently from what is stored (see status); both are kept."""
     mix: bool = False
     """Also use stored results of code that computes differently; the tables mark them."""
     engine: Literal["processes", "ray"] = "processes"
@@ -103,6 +110,8 @@ class Reproduce:
             return self._audit()
         if self.table == "long":
             return self._long()
+        if self.table == "status":
+            return self._status()
         experiment = EXPERIMENTS[self.table]
         recipe = self._recipe()
         columns = experiment.chosen_columns([name for text in self.variants for name in text.split(",")])
@@ -111,7 +120,7 @@ class Reproduce:
             # A network of all tasks at once cannot be narrowed to some; it is trained only on request.
             columns = [column for column in columns if not column.joint]
         store = ResultStore(self.out / "store")
-        complete = True
+        stopped = 0
         failures: list[str] = []
         if not self.report_only:
             unfinished = self.out / ".unfinished"
@@ -126,18 +135,19 @@ class Reproduce:
                     recipe=recipe,
                     stack=self.stack,
                     mix=self.mix,
+                    renew=self.renew,
                 )
-                complete, failures = self._sweep(jobs, store)
+                stopped, failures = self._sweep(jobs, store)
         # Controls that were not requested are shown once they have been measured.
         shown = columns if self.variants or tasks != list(experiment.tasks) else None
         table = build_table(
             store, experiment, columns=shown, tasks=tasks, restarts=self.restarts, recipe=recipe, mix=self.mix
         )
         self._report(table, experiment, store)
-        return _exit_code(complete, failures)
+        return _exit_code(stopped, failures)
 
     def _check(self) -> None:
-        others = ("speed", "figures", "audit", "long")
+        others = ("speed", "figures", "audit", "long", "status")
         if self.table not in EXPERIMENTS and self.table not in others:
             raise InputError(f"no table {self.table!r}; choose from {', '.join(EXPERIMENTS)}, {', '.join(others)}")
         if self.cells is not None and self.table != "audit":
@@ -148,7 +158,7 @@ class Reproduce:
             raise InputError("--address needs --engine ray")
         if self.data is not None:
             if not self.data.is_dir():
-                raise InputError(f"--data {self.data}: no such folder")
+                raise InputError(f"--data-root {self.data}: no such folder")
             os.environ["QRN_DATA"] = str(self.data.resolve())
 
     def _recipe(self) -> Variation | None:
@@ -168,26 +178,26 @@ class Reproduce:
         notes.print(f"written: {', '.join(map(str, paths))}", markup=False)
         return 0
 
-    def _sweep(self, jobs: Sequence[Job], store: ResultStore) -> tuple[bool, list[str]]:
-        """Run the jobs: whether all were run, and what failed."""
+    def _sweep(self, jobs: Sequence[Job], store: ResultStore) -> tuple[int, list[str]]:
+        """Run the jobs: the exit code if a signal stopped them, and what failed."""
         if not jobs:
             notes.print("everything requested is already stored")
-            return True, []
+            return 0, []
         begun = sum((job.folder / STATE_FILE).exists() for job in jobs)
         if begun:
             notes.print(f"{begun} stack{'s' * (begun != 1)} resume from an earlier sweep")
         sweep = Sweep(store, jobs)
         with (
             closing(self._engine(jobs)) as engine,
-            stop_on_interrupt(sweep.request_stop, "stopping: the running trials keep their state"),
+            stop_on_signal("stopping: the running trials keep their state", sweep.request_stop) as stop,
             SweepView(sweep, engine.workers, notes) as view,
         ):
-            complete = sweep.run(engine, view.update)
+            sweep.run(engine, view.update)
         for retry in sweep.retries:
             notes.print(f"retried: {retry}", style="yellow", markup=False)
-        if not complete and not sweep.failures:
+        if stop and not sweep.failures:
             notes.print("stopped; everything so far is kept; run the same command to resume")
-        return complete, sweep.failures
+        return stop.code, sweep.failures
 
     def _engine(self, jobs: Sequence[Job]) -> RayEngine | ProcessEngine:
         if self.engine == "ray":
@@ -207,26 +217,44 @@ class Reproduce:
         again = ResultStore(folder / "store")
         with only_sweep(self.out / ".unfinished", "audit"):
             jobs, problems = plan_audit(cells, again, folder)
-            complete, failures = self._sweep(jobs, again)
+            stopped, failures = self._sweep(jobs, again)
             comparisons = compare(cells, again, problems)
-            if complete:
+            if not stopped and not failures:
                 text = audit_markdown(comparisons, Origins(), self.seed)
                 write_atomically(self.out / "audit.md", text)
                 console.print(text, markup=False, soft_wrap=True)
                 shutil.rmtree(folder, ignore_errors=True)
-        code = _exit_code(complete, failures)
+        code = _exit_code(stopped, failures)
         return code or (0 if all(one.passed for one in comparisons) else 1)
 
-    def _trained(self, runs: Iterable[tuple[Path, Run]]) -> bool:
-        """Train some networks one after the other; False if it was interrupted."""
-        for folder, run in runs:
+    def _status(self) -> int:
+        from query_reduction_lab.experiments.status import status_markdown, status_of
+
+        with notes.status("probing") as shown:
+            status = status_of(
+                self.out,
+                self.variants,
+                lambda done, count, name: shown.update(f"probing setup {done + 1} of {count}: {name}"),
+            )
+        if self.json:
+            print_json(status.as_json())
+        else:
+            console.print(status_markdown(status), markup=False, soft_wrap=True)
+        return 1 if status.drifted else 0
+
+    def _train(self, runs: Iterable[tuple[Path, str, Run]]) -> int:
+        """Train some networks one after the other; the exit code if a signal stopped it."""
+        from query_reduction.training.run import run_result
+
+        for folder, about, run in runs:
             notes.print(f"training the network of {folder}", markup=False)
-            run.resume()
-            if not train_with_progress(run):
+            run_folder = RunFolder(folder)
+            run_folder.resume(run)
+            if stop := train_with_progress(run, run_folder):
                 notes.print("stopped; run the same command to resume")
-                return False
-            run.finish()
-        return True
+                return stop.code
+            run_folder.save(run, run_result(run, about))
+        return 0
 
     def _long(self) -> int:
         from query_reduction_lab.cli.reproduce_long import (
@@ -240,14 +268,17 @@ class Reproduce:
         from query_reduction_lab.experiments.long_results import LongResults
 
         columns, tasks = chosen_columns(self.variants), chosen_tasks(self.tasks)
-        book = find_haystack(self.haystack)
-        results = LongResults.load(self.out / "long.json", book)
+        results = LongResults.load(self.out / "long.json")
+        if self.report_only and not results.cells:
+            raise InputError(f"{results.path}: nothing was measured yet")
         if not self.report_only:
-            if not self._trained(long_runs(book, columns, tasks)):
-                return 130
-            if not measure_long(results, book, columns, tasks):
+            book = find_haystack(self.haystack)
+            results.use_book(book)
+            if code := self._train(long_runs(book, columns, tasks)):
+                return code
+            if stop := measure_long(results, book, columns, tasks):
                 notes.print("stopped; run the same command to resume")
-                return 130
+                return stop.code
             if self.time:
                 time_long(results, book, tasks)
         report_long(results, self.out, as_json=self.json)
@@ -256,8 +287,8 @@ class Reproduce:
     def _figures(self) -> int:
         from query_reduction_lab.experiments.figures import draw_figures, figure_runs, figures_json, figures_markdown
 
-        if not self._trained(figure_runs(self.restarts)):
-            return 130
+        if code := self._train(figure_runs(self.restarts)):
+            return code
         figures = draw_figures(self.out / "figures")
         if self.json:
             print_json(figures_json(figures))
@@ -270,14 +301,14 @@ class Reproduce:
             print_json(table.as_json())
         else:
             console.print(to_markdown(table), markup=False, soft_wrap=True)
-        # A narrowed view must not replace the whole table.
-        whole = build_table(store, experiment, mix=self.mix)
-        paths = []
-        if any(column.measured for column in whole.columns):
-            paths += write_reports(whole, self.out, ["md"])
         narrowed = [*self.variants, *([f"tasks-{self.tasks}"] if self.tasks != "all" else [])]
         narrowed += [self.recipe] if self.recipe else []
         narrowed += [f"{self.restarts}-restarts"] if self.restarts else []
+        # A narrowed view must not replace the whole table.
+        whole = build_table(store, experiment, mix=self.mix) if narrowed else table
+        paths = []
+        if any(column.measured for column in whole.columns):
+            paths += write_reports(whole, self.out, ["md"])
         name = ".".join([table.name, *(part.replace(" ", "-") for part in narrowed)])
         wanted = [one for one in self.formats if narrowed or one != "md"]
         paths += write_reports(table, self.out, wanted, name)
@@ -295,12 +326,12 @@ class Reproduce:
         notes.print(f"tables of {path} replaced", markup=False)
 
 
-def _exit_code(complete: bool, failures: Sequence[str]) -> int:
+def _exit_code(stopped: int, failures: Sequence[str]) -> int:
     for failure in failures:
         notes.print(f"failed: {failure}", style="red", markup=False)
     if failures:
         return 1
-    return 0 if complete else 130
+    return stopped
 
 
 def _tasks(experiment: Experiment, text: str) -> list[str]:

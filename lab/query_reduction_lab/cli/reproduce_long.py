@@ -9,7 +9,7 @@ from pathlib import Path
 
 from rich.progress import MofNCompleteColumn, Progress, TimeRemainingColumn
 
-from query_reduction.cli.interrupt import stop_on_interrupt
+from query_reduction.cli.interrupt import Stop, stop_on_signal
 from query_reduction.cli.output import console, notes, print_json
 from query_reduction.errors import InputError
 from query_reduction.files import write_atomically
@@ -44,19 +44,15 @@ def chosen_tasks(text: str) -> list[str]:
 
 def measure_long(
     results: LongResults, book: Sequence[str], columns: Sequence[LongColumn], tasks: Sequence[str]
-) -> bool:
-    """Ask what was not asked yet; False if it was interrupted."""
-    stopped = False
-
-    def stop() -> None:
-        nonlocal stopped
-        stopped = True
-
+) -> Stop:
+    """Ask what was not asked yet; says whether a signal stopped it."""
     shown = Progress(*Progress.get_default_columns(), MofNCompleteColumn(), TimeRemainingColumn(), console=notes)
-    with shown as bar, stop_on_interrupt(stop, "stopping: what was measured is kept"):
-        for column, task, model in _models(results, columns, tasks):
+    with stop_on_signal("stopping: what was measured is kept") as stop, shown as bar:
+        for column, task, model in _models(columns, tasks):
             stories = sampled(test_stories(task), task)[: column.questions]
-            missing = [words for words in LENGTHS if results.cell(column.name, task, words) is None]
+            network = LongNetwork.of(model)
+            known = {cell.words for cell in results.of_network(column.name, task, network)}
+            missing = [words for words in LENGTHS if words not in known]
             shown_task = bar.add_task(f"{column.name}, task {task}", total=len(stories) * len(missing))
             reader = None
             for words in missing:
@@ -66,27 +62,24 @@ def measure_long(
 
                 def step(shown_task: object = shown_task) -> bool:
                     bar.advance(shown_task)  # type: ignore[arg-type]
-                    return stopped
+                    return bool(stop)
 
                 counted = count_right(reader, hidden(stories, book, words, task), step)
                 if counted is None:
-                    return False
-                sha256 = results.networks[f"{column.name} {task}"].model
-                results.cells.append(LongCell(column.name, task, words, *counted, sha256))
-                results.save()
+                    return stop
+                results.add(network, LongCell(column.name, task, words, *counted, network.model))
             bar.remove_task(shown_task)
-    return True
+    return stop
 
 
 def time_long(results: LongResults, book: Sequence[str], tasks: Sequence[str]) -> None:
     """Ask one question of every task about the whole book, alone, where this was not done yet."""
     for task in tasks:
         network = results.networks.get(f"long {task}")
-        if network and all(time.task != task for time in results.times):
+        if network and (task, network.model) not in {(time.task, time.model) for time in results.times}:
             notes.print(f"measuring time and memory of task {task}")
             story = next(islice(hidden(sampled(test_stories(task), task), book, WHOLE, task), 1))
-            results.times.append(time_question(folder_of(COLUMNS["long"], task), task, network.model, story))
-            results.save()
+            results.add_time(time_question(folder_of(COLUMNS["long"], task), task, network.model, story))
 
 
 def report_long(results: LongResults, out: Path, *, as_json: bool) -> None:
@@ -101,10 +94,8 @@ def report_long(results: LongResults, out: Path, *, as_json: bool) -> None:
     notes.print(f"written: {out / 'long.md'}, {out / 'long.svg'}, {results.path}", markup=False, soft_wrap=True)
 
 
-def _models(
-    results: LongResults, columns: Sequence[LongColumn], tasks: Sequence[str]
-) -> Iterator[tuple[LongColumn, str, StoryModel]]:
-    """The trained networks of the columns; what was measured with others in their place is forgotten."""
+def _models(columns: Sequence[LongColumn], tasks: Sequence[str]) -> Iterator[tuple[LongColumn, str, StoryModel]]:
+    """The trained networks of the columns."""
     for column in columns:
         for task in tasks:
             folder = folder_of(column, task)
@@ -112,5 +103,4 @@ def _models(
                 continue
             model = load(folder)
             assert isinstance(model, StoryModel)
-            results.add_network(column.name, task, LongNetwork.of(model))
             yield column, task, model

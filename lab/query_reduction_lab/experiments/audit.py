@@ -100,7 +100,6 @@ def plan_audit(cells: Sequence[AuditedCell], again: ResultStore, unfinished: Pat
         if parts.checksum() != setting.data:
             problems[cell.name] = "the data here is not the data it was trained on"
             continue
-        after = [question.after for story in parts.train for question in story.questions]
         jobs += plan(
             again,
             unfinished,
@@ -109,7 +108,7 @@ def plan_audit(cells: Sequence[AuditedCell], again: ResultStore, unfinished: Pat
             origins.of(setting.setup),
             load,
             stack=len(cell.stack),
-            cost=cost_of(setting.setup, after),
+            cost=cost_of(setting.setup, parts),
         )
     return jobs, problems
 

@@ -18,11 +18,11 @@ from query_reduction.explain import html, picture
 from query_reduction.explain.trace import Trace
 from query_reduction.files import write_atomically
 from query_reduction.model import DialogModel, Model, StoryModel, load
-from query_reduction.origin import checkout_checksums, provenance
+from query_reduction.origin import provenance
 from query_reduction.sources.named import load_parts
 from query_reduction.text.stories import Question, Story
 from query_reduction.training.run import Run
-from query_reduction.training.run_folder import Place, is_finished
+from query_reduction.training.run_folder import is_finished
 from query_reduction_lab.experiments.published import PublishedFigure, published
 from query_reduction_lab.experiments.table_recipes import RECIPES
 
@@ -81,8 +81,8 @@ class Figure:
     network: FigureNetwork
 
 
-def figure_runs(restarts: int | None = None) -> Iterator[tuple[Path, Run]]:
-    """The trainings the figures still need, one at a time; each may be resumed."""
+def figure_runs(restarts: int | None = None) -> Iterator[tuple[Path, str, Run]]:
+    """The trainings the figures still need, one at a time: the folder, what it is called, and the run."""
     for figure in published().figures:
         folder = _run_of(figure)
         if not is_finished(folder):
@@ -90,7 +90,7 @@ def figure_runs(restarts: int | None = None) -> Iterator[tuple[Path, Run]]:
             own = _DIALOG_RESTARTS if figure.data == "dialog" else setup.recipe.restarts
             setup = replace(setup, recipe=replace(setup.recipe, restarts=restarts or own))
             about = f"figures of {figure.data} task {figure.task}"
-            yield folder, Run(load_parts(figure.data, figure.task), setup, Place(folder, about=about))
+            yield folder, about, Run(load_parts(figure.data, figure.task), setup)
 
 
 def draw_figures(folder: Path) -> list[Figure]:
@@ -110,14 +110,10 @@ def draw_figures(folder: Path) -> list[Figure]:
         )
         about = figure.name, figure.data, figure.task, figure.question, figure.answer
         figures.append(Figure(*about, trace.answer, len(trace.sentences), rows, figure.note, _network(model)))
-    content = figures_json(figures) | provenance() | {"code": checkout_checksums(_CODE)}
+    content = figures_json(figures) | provenance()
     write_atomically(folder / "figures.json", json.dumps(content, indent=1) + "\n")
     write_atomically(folder / "figures.md", figures_markdown(figures))
     return figures
-
-
-_CODE = ("kernels/*.[ch]*", "src/query_reduction/networks/qrn.py", "src/query_reduction/experiments/figures.py")
-"""What the gates depend on."""
 
 
 def figures_json(figures: Sequence[Figure]) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from query_reduction.sources.named import load_parts
 from query_reduction.text.haystack import halves, read_haystack
 from query_reduction.text.stories import Story
 from query_reduction.training.run import Run
-from query_reduction.training.run_folder import Place, is_finished
+from query_reduction.training.run_folder import is_finished
 from query_reduction.training.setup import Setup, setup
 
 __all__ = ["COLUMNS", "TASKS", "LongColumn", "find_haystack", "folder_of", "long_runs", "setup_of", "test_stories"]
@@ -103,8 +103,8 @@ def setup_of(column: LongColumn, task: str) -> Setup:
 
 def long_runs(
     haystack: Sequence[str], columns: Sequence[LongColumn], tasks: Sequence[str]
-) -> Iterator[tuple[Path, Run]]:
-    """The trainings that the columns still need, one at a time; each may be resumed."""
+) -> Iterator[tuple[Path, str, Run]]:
+    """The trainings that the columns still need, one at a time: the folder, what it is called, and the run."""
     for column in columns:
         for task in tasks:
             folder = folder_of(column, task)
@@ -113,4 +113,4 @@ def long_runs(
                 parts: Parts = load_parts(str(find_babi("en")), task)
                 if own.recipe == "long":
                     parts = parts.hidden_in(halves(haystack)[0])
-                yield folder, Run(parts, setup_of(own, task), Place(folder, about=f"long, {own.name}, task {task}"))
+                yield folder, f"long, {own.name}, task {task}", Run(parts, setup_of(own, task))

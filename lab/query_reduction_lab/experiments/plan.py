@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 from query_reduction.errors import InputError
@@ -35,7 +36,12 @@ class Variation:
 
     def setup(self, network: str) -> Setup:
         """A network trained by this recipe."""
-        return setup(network, self.family, kind=self.kind, questions=self.questions, changes=self.changes)
+        return _setup(self, network)
+
+
+@cache  # every cell of a table asks for it
+def _setup(recipe: Variation, network: str) -> Setup:
+    return setup(network, recipe.family, kind=recipe.kind, questions=recipe.questions, changes=recipe.changes)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from query_reduction.dialog.dialogs import DialogOptions
@@ -18,6 +18,8 @@ from query_reduction_lab.experiments.probe import Fingerprint
 
 __all__ = ["Machine", "Origin", "Processor", "Setting", "same_setup", "setup_from_json", "setup_to_json", "short_id"]
 
+_DECIDING = tuple(each.name for each in fields(Recipe) if each.name != "restarts")
+"""The settings of a recipe that decide how a restart is trained."""
 _WHEN_ABSENT = {"split": "question"}
 """Settings of a recipe that did not exist when some results were stored, and what the code did then. A setting that is
 not named here had no effect at its default."""
@@ -67,7 +69,8 @@ class Setting:
 
 def same_setup(one: Setup, other: Setup) -> bool:
     """Whether two setups train a restart in the same way."""
-    return one == replace(other, recipe=replace(other.recipe, restarts=one.recipe.restarts))
+    same_parts = one.network == other.network and one.task == other.task
+    return same_parts and all(getattr(one.recipe, name) == getattr(other.recipe, name) for name in _DECIDING)
 
 
 def setup_to_json(setup: Setup) -> dict[str, Any]:

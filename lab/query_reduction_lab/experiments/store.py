@@ -10,7 +10,7 @@ both; a last line without a line end is incomplete and is ignored.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -96,6 +96,14 @@ class ResultStore:
         alike = [stored for stored in self.settings(setting.table, setting.column) if setting.same_as(stored.setting)]
         records = tuple(record for stored in alike for record in stored.records)
         return StoredSetting(alike[0].setting, records) if alike else None
+
+    def is_complete(self, setting: Setting, restarts: Iterable[int], *, mix: bool = False) -> bool:
+        """Whether the latest code that trained this setting trained these restarts; with ``mix``, any code."""
+        stored = self.find(setting)
+        if stored is None:
+            return False
+        latest = {record.result.restart for record in stored.records} if mix else stored.groups()[0][1]
+        return all(restart in latest for restart in restarts)
 
     def all_settings(self) -> Iterator[StoredSetting]:
         """Everything stored."""

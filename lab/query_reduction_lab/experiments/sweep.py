@@ -24,7 +24,7 @@ from query_reduction_lab.experiments.records import Origin, Setting
 from query_reduction_lab.experiments.store import Record, ResultStore
 from query_reduction_lab.experiments.trials import Done, Message, Progress, Trial
 
-__all__ = ["Engine", "Job", "Sweep", "only_sweep", "plan"]
+__all__ = ["Engine", "Job", "Sweep", "has_begun", "only_sweep", "plan"]
 
 _TRIES = 3
 _TRIAL_FILE = "trial.json"
@@ -204,10 +204,19 @@ def plan(
     for first in range(0, len(missing), stack):
         part = tuple(missing[first : first + stack])
         trial = Trial(setting, part, origin.fingerprint)
-        column = setting.column.replace(" ", "-")
-        folder = unfinished / f"{setting.table}-{column}-{setting.task}-{setting.key()}-{part[0]}-{part[-1]}"
+        folder = unfinished / f"{_cell_name(setting)}-{setting.key()}-{part[0]}-{part[-1]}"
         jobs.append(Job(trial, origin, folder, load, cost * len(part)))
     return jobs
+
+
+def has_begun(unfinished: Path, setting: Setting) -> bool:
+    """Whether there is a folder of trials of this cell, by whatever recipe, that began and were not finished."""
+    begins = f"{_cell_name(setting)}-"
+    return any(path.name.startswith(begins) for path in unfinished.iterdir())
+
+
+def _cell_name(setting: Setting) -> str:
+    return f"{setting.table}-{setting.column.replace(' ', '-')}-{setting.task}"
 
 
 @contextmanager

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +16,8 @@ from query_reduction_lab.experiments.plan import Column, Experiment, Variation
 from query_reduction_lab.experiments.probe import fingerprint
 from query_reduction_lab.experiments.records import Machine, Origin, Setting
 from query_reduction_lab.experiments.store import ResultStore
-from query_reduction_lab.experiments.sweep import Job, plan
-from query_reduction_lab.experiments.task_data import load_task
+from query_reduction_lab.experiments.sweep import Job, has_begun, plan
+from query_reduction_lab.experiments.task_data import KnownData, load_task
 
 __all__ = ["Origins", "cost_of", "load_parts_of", "plan_table", "prepare_folder"]
 
@@ -34,30 +33,37 @@ def plan_table(
     recipe: Variation | None = None,
     stack: int = 10,
     mix: bool = False,
+    renew: bool = False,
 ) -> list[Job]:
-    """The jobs that train what the table lacks; ``restarts`` and ``recipe`` replace what the plan says."""
+    """The jobs that train what the table lacks; ``restarts`` and ``recipe`` replace what the plan says.
+
+    What is stored is looked up by settings and data alone. Only where something is missing, or with ``renew``, is it
+    asked what today's code computes.
+    """
     prepare_folder(unfinished)
     origins = Origins()
-    loaded: dict[str, _Data] = {}
+    known = KnownData(unfinished / "data.json")
     jobs: list[Job] = []
     for column in columns:
         for variation in (recipe,) if recipe else column.recipes:
             setup = variation.setup(column.network)
             for task in column.trained_on(tasks):
-                if task not in loaded:
-                    loaded[task] = _Data.of(*load_task(experiment, task))
-                data = loaded[task]
-                about = data.checksum, data.name, data.note
+                data = known.of(experiment, task)
+                about = data.sha256, data.name, data.note
                 setting = Setting(column.stored or experiment.name, column.name, task, setup, variation.name, *about)
+                wanted = range(restarts or column.restarts)
+                if not renew and not has_begun(unfinished, setting) and store.is_complete(setting, wanted, mix=mix):
+                    continue
+                load = partial(load_parts_of, experiment, task)
                 jobs += plan(
                     store,
                     unfinished,
                     setting,
-                    range(restarts or column.restarts),
+                    wanted,
                     origins.of(setup),
-                    partial(load_parts_of, experiment, task),
+                    load,
                     stack=1 if setup.recipe.alone else stack,
-                    cost=cost_of(setup, data.questions),
+                    cost=cost_of(setup, load()),
                     mix=mix,
                 )
     return jobs
@@ -68,28 +74,18 @@ def prepare_folder(unfinished: Path) -> None:
     write_atomically(unfinished / ".gitignore", "*\n")
 
 
-@dataclass(frozen=True, slots=True)
-class _Data:
-    """What planning needs to know about a task's stories."""
-
-    checksum: str
-    name: str
-    note: str
-    questions: tuple[int, ...]
-    """The number of sentences before each training question."""
-
-    @staticmethod
-    def of(parts: Parts, note: str) -> _Data:
-        after = tuple(question.after for story in parts.train for question in story.questions)
-        return _Data(parts.checksum(), parts.name, note, after)
-
-
-@dataclass(slots=True)
 class Origins:
     """Where this sweep's results come from; the fingerprint is of each setup, the rest of the whole sweep."""
 
-    about: dict[str, Any] = field(default_factory=provenance)
-    date: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
+    @cached_property
+    def about(self) -> dict[str, Any]:
+        """Command, commit and machine."""
+        return provenance()
+
+    @cached_property
+    def date(self) -> str:
+        """Now."""
+        return datetime.now(UTC).isoformat(timespec="seconds")
 
     def of(self, setup: Setup) -> Origin:
         """The origin of results of this setup."""
@@ -103,9 +99,10 @@ def load_parts_of(experiment: Experiment, task: str) -> Parts:
     return load_task(experiment, task)[0]
 
 
-def cost_of(setup: Setup, questions: Sequence[int]) -> float:
+def cost_of(setup: Setup, parts: Parts) -> float:
     """Estimated duration of one restart, in any unit: sentences read in all epochs times the size of the network."""
     memory = setup.task.memory
+    questions = [question.after for story in parts.train for question in story.questions]
     sentences = sum(min(after, memory) if memory else after for after in questions)
     # Networks without these settings are small enough for it not to matter.
     layers, dimension = getattr(setup.network, "layers", 1), getattr(setup.network, "dimension", 50)

@@ -17,9 +17,10 @@ from typing import Literal
 from query_reduction.errors import InputError
 from query_reduction.native import library
 from query_reduction.reading.protocol import Parts
+from query_reduction.training.restarts import epochs
 from query_reduction.training.results import RestartResult
-from query_reduction.training.run import Run
-from query_reduction.training.run_folder import Place
+from query_reduction.training.run import Run, score_restarts
+from query_reduction.training.run_folder import RunFolder
 from query_reduction_lab.experiments.probe import Fingerprint, fingerprint, uses_native
 from query_reduction_lab.experiments.records import Processor, Setting
 
@@ -109,27 +110,28 @@ def run_trial(
     if not fingerprint(setup).agrees(trial.fingerprint):
         raise InputError(f"{trial.name}: the worker's code computes something different from the driver's; start again")
     setup = replace(setup, recipe=replace(setup.recipe, restarts=len(trial.restarts)))
-    run = Run(parts, setup, Place(folder), trial.restarts)
+    run = Run(parts, setup, trial.restarts)
     if run.checksum != trial.setting.data:
         raise InputError(f"{trial.name}: the data has changed since the sweep began; start again")
-    run.resume()
+    run_folder = RunFolder(folder)
+    run_folder.resume(run)
     ran_on = _processor(run)
     reported: set[int] = set()
     stopping = False
-
-    def after_epoch(run: Run) -> None:
-        nonlocal stopping
-        stopping = stopping or should_stop()
-        run.stop_requested = stopping or time.monotonic() - since >= every
-
     while True:
-        since = time.monotonic()
-        run.stop_requested = False
-        finished = run.train(after_epoch)
+        # The state is saved before every message, so that a restart that is reported done stays done.
+        with run_folder.kept(run) as keep:
+            since = time.monotonic()
+            for epoch in epochs(run.trainer):
+                keep(epoch)
+                stopping = should_stop()
+                if stopping or time.monotonic() - since >= every:
+                    break
+        finished = run.trainer.finished
         for restart in run.trainer.restarts:
             if restart.number not in reported and (restart.stopped or finished):
                 reported.add(restart.number)
-                yield Done(run.test([restart])[0], ran_on)
+                yield Done(score_restarts(run, [restart])[0], ran_on)
         if finished or stopping:
             return
         errors = [restart.dev_error for restart in run.trainer.restarts if math.isfinite(restart.dev_error)]

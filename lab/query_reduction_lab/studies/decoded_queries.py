@@ -25,11 +25,9 @@ from query_reduction.qrn.reader import QueryReduction
 from query_reduction.sources.named import load_parts
 from query_reduction.text.stories import Story
 from query_reduction.text.vocabulary import split_words
-from query_reduction.training.run import Run
+from query_reduction.training.run import Run, best_restart, train_to_end, trained_model
 from query_reduction.training.setup import setup
-from query_reduction_lab.studies.publish import RESULTS, TRAINING, publish
-
-CODE = (*TRAINING, "src/query_reduction/inference/decoder.py", "src/query_reduction/networks/decoder.py")
+from query_reduction_lab.studies.publish import RESULTS, publish
 
 
 def main() -> None:
@@ -45,17 +43,17 @@ def main() -> None:
         for tasks, decoding in (("2", False), ("2", True), ("1,2", True))
     ]
     content = {"what": "question decoder on bAbI task 2 (1k)", "trainings": trainings, "seed": chosen.seed}
-    publish(chosen.out, content, "studies/decoded_queries.py", CODE)
+    publish(chosen.out, content, "studies/decoded_queries.py")
 
 
 def train(data: str, tasks: str, decoding: bool, restarts: int, seed: int) -> dict[str, Any]:
     """Train, choose on development, and measure the chosen restart and all of them."""
     parts = load_parts(data, tasks)
     run = Run(parts, setup("2r", changes={"decode_questions": decoding, "restarts": restarts, "seed": seed}))
-    run.train()
+    train_to_end(run)
     stories = [story for story in parts.test if story.task == "2"]
-    rows = [measure(run.model(restart), stories) for restart in run.trainer.restarts]
-    best = run.trainer.restarts.index(run.best())
+    rows = [measure(trained_model(run, restart), stories) for restart in run.trainer.restarts]
+    best = run.trainer.restarts.index(best_restart(run))
     errors = [row["test_error"] for row in rows]
     found: dict[str, Any] = {
         "tasks": tasks,

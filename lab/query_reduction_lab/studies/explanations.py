@@ -20,12 +20,11 @@ from query_reduction.files import write_atomically
 from query_reduction.native.threads import use_threads
 from query_reduction.reading.stories import StoryTask
 from query_reduction.sources.named import load_parts
-from query_reduction.training.run import Run
+from query_reduction.training.run import Run, train_to_end, trained_model
 from query_reduction.training.setup import setup
 from query_reduction.worlds import TASKS
-from query_reduction_lab.studies.publish import RESULTS, TRAINING, publish
+from query_reduction_lab.studies.publish import RESULTS, publish
 
-CODE = (*TRAINING, "src/query_reduction/explain/scoring.py", "src/query_reduction/inference/contributions.py")
 NETWORK = "2r"
 
 
@@ -47,7 +46,7 @@ def main() -> None:
         "seed": chosen.seed,
         "tasks": tasks,
     }
-    publish(chosen.out / "explanations.json", content, "studies/explanations.py", CODE)
+    publish(chosen.out / "explanations.json", content, "studies/explanations.py")
     write_atomically(chosen.out / "explanations.md", table(tasks, chosen.restarts))
 
 
@@ -55,9 +54,9 @@ def measure(data: str, task: str, restarts: int, seed: int) -> dict[str, Any]:
     """Train restarts on a task and score the explanations of each."""
     parts = load_parts(data, task)
     run = Run(parts, setup(NETWORK, changes={"restarts": restarts, "seed": seed}))
-    run.train()
+    train_to_end(run)
     assert isinstance(run.task, StoryTask)
-    models = [run.model(restart).network() for restart in run.trainer.restarts]
+    models = [trained_model(run, restart).network() for restart in run.trainer.restarts]
     errors = [scores.error for scores in run.task.score(models, parts.test)]
     scored = [score_explanations(network, run.task, parts.test)[task] for network in models]
     by_restart = {figure: [each["model"][figure] for each in scored] for figure in FIGURES}

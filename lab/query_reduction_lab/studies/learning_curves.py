@@ -27,12 +27,11 @@ from query_reduction.reading.protocol import Parts
 from query_reduction.reading.stories import StoryParts
 from query_reduction.sources.named import load_parts, question_count
 from query_reduction.text.stories import Story
-from query_reduction.training.run import Run
+from query_reduction.training.run import Run, best_restart, score_restarts, train_to_end
 from query_reduction.training.setup import Setup, setup
 from query_reduction_lab.studies.curves_picture import curves_picture
-from query_reduction_lab.studies.publish import RESULTS, TRAINING, publish
+from query_reduction_lab.studies.publish import RESULTS, publish
 
-CODE = (*TRAINING, "src/query_reduction/symmetry/*.py", "studies/words/german.toml")
 SIZES = (50, 100, 200, 500, 1000)
 # Tasks of short stories: the long ones take several times as long.
 PUBLISHED = ("4", "15", "16", "17", "19")
@@ -74,7 +73,7 @@ def main() -> None:
         "seed": chosen.seed,
         "cells": cells,
     }
-    publish(chosen.out / "learning-curves.json", content, "studies/learning_curves.py", CODE)
+    publish(chosen.out / "learning-curves.json", content, "studies/learning_curves.py")
     write_atomically(chosen.out / "learning-curves.md", table(cells, chosen.restarts))
     write_atomically(chosen.out / "learning-curves.svg", picture(cells))
 
@@ -96,9 +95,9 @@ def measure(parts: Parts, stories: int, way: str, restarts: int, seed: int) -> d
     if len(told) < stories:
         raise SystemExit(f"{parts.name} has {len(told)} stories, fewer than {stories}")
     run = Run(replace(parts, train=told), plan(told, way, restarts, seed))
-    run.train()
-    errors = [result.test_error for result in run.test(run.trainer.restarts)]
-    chosen = run.trainer.restarts.index(run.best())
+    train_to_end(run)
+    errors = [result.test_error for result in score_restarts(run, run.trainer.restarts)]
+    chosen = run.trainer.restarts.index(best_restart(run))
     return {
         "questions": question_count(told),
         "chosen": errors[chosen],

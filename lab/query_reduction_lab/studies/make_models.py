@@ -27,8 +27,7 @@ from query_reduction.reading.protocol import Parts
 from query_reduction.sources.named import load_parts, question_count
 from query_reduction.sources.numbers import parse_tasks
 from query_reduction.text.stories import Story
-from query_reduction.training.run import Run
-from query_reduction.training.run_folder import Place
+from query_reduction.training.run import Run, best_restart, train_to_end, trained_model
 from query_reduction.training.setup import setup
 from query_reduction.worlds import TASKS, Split, shortened
 from query_reduction_lab.studies.casts import KNOWN, told_by_many
@@ -130,9 +129,9 @@ def make(plan: Plan, published: Path | None, chosen: argparse.Namespace) -> Save
     if chosen.max_epochs:
         changes["max_epochs"] = chosen.max_epochs
     settings = setup(plan.network, plan.recipe, kind=parts.kind, questions=question_count(parts.train), changes=changes)
-    run = Run(parts, settings, Place(about=f"{plan.data} task {plan.tasks}"))
-    run.train()
-    trained = run.model(run.best())
+    run = Run(parts, settings)
+    train_to_end(run)
+    trained = trained_model(run, best_restart(run))
     by_task = test(trained, parts.test)
     card: dict[str, Any] = {
         "title": plan.title,

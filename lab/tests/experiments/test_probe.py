@@ -10,7 +10,7 @@ from query_reduction_lab.experiments.plan import Column
 from query_reduction_lab.experiments.probe import Fingerprint, agree, fingerprint, native_probe, probe, uses_native
 
 from query_reduction.native import library
-from query_reduction.qrn.network import QueryReductionNetwork
+from query_reduction.qrn.fused import FusedNetwork
 from query_reduction.training.setup import setup
 
 from .conftest import small_setup
@@ -60,12 +60,12 @@ def test_a_changed_kernel_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     own = small_setup()
     right = fingerprint(own)
     native_probe.cache_clear()
-    read = QueryReductionNetwork.read
+    read = FusedNetwork.read
 
     def coarse(self, *arguments):  # type: ignore[no-untyped-def]
         return read(self, *arguments) * (1.0003 if self.native else 1.0)
 
-    monkeypatch.setattr(QueryReductionNetwork, "read", coarse)
+    monkeypatch.setattr(FusedNetwork, "read", coarse)
     try:
         assert not right.agrees(Fingerprint(right.plain, native_probe(own)))
     finally:
@@ -90,7 +90,7 @@ def test_uses_native_follows_the_library(monkeypatch: pytest.MonkeyPatch) -> Non
     native_probe.cache_clear()
     assert native_probe(small_setup()) == ()
     native_probe.cache_clear()
-    assert not uses_native(object.__new__(QueryReductionNetwork))
+    assert not uses_native(object.__new__(FusedNetwork))
 
 
 def test_a_recipe_whose_restarts_train_alone_has_a_fingerprint() -> None:

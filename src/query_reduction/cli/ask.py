@@ -6,10 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from rich.markup import escape
-
-from query_reduction.cli.options import POSITIONAL
-from query_reduction.cli.output import console, print_json, print_reading
+from query_reduction.cli.arguments import POSITIONAL
+from query_reduction.cli.output import console, headline, print_json, print_reading
 from query_reduction.cli.story_input import is_large, is_piped, lines_from, prompt, story_from
 from query_reduction.errors import InputError
 from query_reduction.explain.terminal import gate_table
@@ -24,13 +22,17 @@ __all__ = ["Ask"]
 class Ask:
     """Ask a trained model about a story.
 
-    The story comes from a file, from standard input, or, when neither is given, from the keyboard.
+    The story comes from a file, from standard input, from the command itself or, without --story, from the keyboard.
+
+        qrn ask task2 --story story.txt --question "Where is the milk?"
+        qrn ask task1 --story "Mary went to the garden." --question "Where is Mary?"
     """
 
     model: Annotated[str, POSITIONAL]
     """A model file, the folder of a training run, or the name of a ready model ('qrn models' lists them)."""
     story: str | None = None
-    """A text file, one sentence per line or prose (or a bAbI or .jsonl file: its first story); - for standard input."""
+    """A text file (prose, or one sentence per line; of a bAbI or .jsonl file the first story), - for standard input, or
+    the story itself in quotes."""
     question: str | None = None
     """The question; without one (and with the story in a file) questions are read from the keyboard."""
     stream: bool = False
@@ -80,7 +82,9 @@ class Ask:
                 value["trace"] = trace.as_json()
             print_json(value)
             return
-        console.print(f"[bold]{escape(answer.text)}[/]  ({answer.confidence:.0%} sure)")
+        console.print(headline(answer))
+        for doubt in answer.doubts:
+            console.print(f"  {doubt}", style="yellow", markup=False, soft_wrap=True)
         if answer.runners_up:
             others = ", ".join(f"{text} {probability:.1%}" for text, probability in answer.runners_up)
             console.print(f"then: {others}", style="dim", markup=False)

@@ -1,34 +1,34 @@
-"""qrn data list, fetch, check, generate"""
+"""qrn data list, fetch, symmetries, generate"""
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from query_reduction import worlds
-from query_reduction.cli.options import POSITIONAL
+from query_reduction.cli.arguments import POSITIONAL
+from query_reduction.cli.check import data_path
 from query_reduction.cli.output import console, notes, print_json
 from query_reduction.errors import InputError
 from query_reduction.names.discovery.discover import discover
 from query_reduction.settings import Between
 from query_reduction.sources.fetch import DATASETS, cache_folder, fetch
 from query_reduction.sources.numbers import parse_tasks
-from query_reduction.sources.part_files import data_files
-from query_reduction.text.formats.lines import Problem
-from query_reduction.text.formats.readers import SUFFIXES, read_file, scan_file
+from query_reduction.sources.part_files import data_files, part_of
+from query_reduction.text.formats.readers import read_file
 from query_reduction.text.haystack import read_haystack
 from query_reduction.text.stories import Story
 
-__all__ = ["CheckData", "DataSymmetries", "FetchData", "GenerateData", "ListData"]
-
-_PROBLEMS_SHOWN = 50
+__all__ = ["DataSymmetries", "FetchData", "GenerateData", "ListData"]
 
 
 @dataclass(frozen=True)
 class ListData:
-    """List the available data and where it is stored."""
+    """List the available data and where it is stored.
+
+    qrn data list
+    """
 
     json: bool = False
     """Print as one JSON object."""
@@ -55,7 +55,10 @@ class ListData:
 
 @dataclass(frozen=True)
 class FetchData:
-    """Download a published dataset, check it and unpack it; an interrupted download is resumed."""
+    """Download a published dataset, check it and unpack it; an interrupted download is resumed.
+
+    qrn data fetch babi
+    """
 
     name: Annotated[str, POSITIONAL]
     """babi or dialog."""
@@ -75,69 +78,17 @@ class FetchData:
 
 
 @dataclass(frozen=True)
-class CheckData:
-    """Count the contents of a file or folder of stories, and list its problems with file and line."""
-
-    path: Annotated[Path, POSITIONAL]
-    """A file of any format that is read (.txt, .jsonl, .json, .csv, .tsv, each also with .gz), or a folder of them."""
-    json: bool = False
-    """Print as one JSON object."""
-
-    def run(self) -> int:
-        """Check; exit code 1 if there are problems."""
-        if not self.path.exists():
-            raise InputError(f"no file or folder {self.path}")
-        files = [self.path]
-        if self.path.is_dir():
-            files = data_files(self.path)
-        if not files:
-            raise InputError(f"{self.path}: no {', '.join(SUFFIXES)} files here")
-        problems: list[Problem] = []
-        rows = [_count(path, list(scan_file(path, problems)), problems) for path in files]
-        if self.json:
-            shown = [{"file": str(p.path), "line": p.line, "what": p.what} for p in problems]
-            print_json({"files": rows, "problems": shown})
-            return 1 if problems else 0
-        for row in rows:
-            console.print(
-                f"{row['file']}: {row['stories']} stories, {row['sentences']} sentences ({row['distinct_sentences']} "
-                f"distinct, longest story {row['longest_story']}), {row['questions']} questions, "
-                f"{row['answers']} answers",
-                markup=False,
-            )
-        for problem in problems[:_PROBLEMS_SHOWN]:
-            notes.print(str(problem), markup=False)
-        if problems:
-            notes.print(f"{len(problems)} problem{'s' * (len(problems) != 1)} found")
-        return 1 if problems else 0
-
-
-def _count(path: Path, stories: list[Story], problems: list[Problem]) -> dict[str, Any]:
-    answers = Counter(question.answer for story in stories for question in story.questions)
-    if not answers and not any(problem.path == path for problem in problems):
-        problems.append(Problem(path, 0, "no questions in this file"))
-    return {
-        "file": str(path),
-        "stories": len(stories),
-        "sentences": sum(len(story.sentences) for story in stories),
-        "distinct_sentences": len({sentence for story in stories for sentence in story.sentences}),
-        "longest_story": max((len(story.sentences) for story in stories), default=0),
-        "questions": answers.total(),
-        "answers": len(answers),
-        "most_common_answers": dict(answers.most_common(5)),
-    }
-
-
-@dataclass(frozen=True)
 class DataSymmetries:
     """Discover which words of some stories are interchangeable without making an answer false.
 
     No word list and no knowledge of a language is used; the stories may be in any script. 'qrn train --symmetries
     --copies 20' trains on stories retold in words found this way.
+
+        qrn data symmetries stories.jsonl
     """
 
-    path: Annotated[Path, POSITIONAL]
-    """A file of stories."""
+    path: Annotated[str, POSITIONAL]
+    """A file of stories, or a folder: its training part."""
     seed: Annotated[int, Between(0, 2**32 - 1)] = 0
     """Seed of the random numbers in the tests behind each finding."""
     json: bool = False
@@ -145,7 +96,7 @@ class DataSymmetries:
 
     def run(self) -> int:
         """Discover and describe."""
-        stories = read_file(self.path)
+        stories = _training_stories(self.path)
         with notes.status("looking for interchangeable words"):
             found = discover(stories, seed=self.seed)
         if self.json:
@@ -157,11 +108,27 @@ class DataSymmetries:
         return 0
 
 
+def _training_stories(name: str) -> list[Story]:
+    """The stories of a file, or of the training files of a folder."""
+    path = data_path(name)
+    if not path.is_dir():
+        return read_file(path)
+    files = data_files(path)
+    training = [file for file in files if part_of(file) == "train"]
+    if not training and len(files) == 1:
+        training = files
+    if not training:
+        raise InputError(f"{path}: no file here is named as a training part (train.jsonl, qa1_…_train.txt)")
+    return [story for file in training for story in read_file(file)]
+
+
 @dataclass(frozen=True)
 class GenerateData:
     """Write generated stories as bAbI files, for training, validation and test.
 
     The same seed gives the same bytes on every machine, and the parts never share a story.
+
+        qrn data generate --out my-stories --tasks 1-3 --questions 1000
     """
 
     out: Path

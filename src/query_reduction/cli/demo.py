@@ -13,8 +13,8 @@ from query_reduction.model import StoryModel, model_of
 from query_reduction.native.threads import available_cores, use_threads
 from query_reduction.settings import Between
 from query_reduction.sources.named import load_parts
-from query_reduction.training.run import Run
-from query_reduction.training.run_folder import Place
+from query_reduction.training.run import Run, best_restart, run_result, trained_model
+from query_reduction.training.run_folder import RunFolder
 from query_reduction.training.setup import setup
 
 __all__ = ["Demo"]
@@ -27,7 +27,11 @@ _EPOCHS = 60
 
 @dataclass(frozen=True)
 class Demo:
-    """Generate stories that need two facts, train a 2r network on them, and answer a question about a new story."""
+    """Generate stories that need two facts, train a 2r network on them, and answer a question about a new story.
+
+    qrn demo
+    qrn demo --seed 7
+    """
 
     seed: Annotated[int, Between(0, 2**32 - 1)] = 0
     """A different seed gives different stories and initial weights."""
@@ -40,11 +44,11 @@ class Demo:
         notes.print(f"generating {_QUESTIONS} questions that need two facts each …")
         parts = load_parts("generated", _TASK, questions=_QUESTIONS, seed=self.seed)
         settings = {"restarts": _RESTARTS, "max_epochs": _EPOCHS, "seed": self.seed}
-        run = Run(parts, setup("2r", changes=settings), Place(about="demo"))
-        if not train_with_progress(run):
-            return 130
-        result = run.finish()
-        model = model_of(run.model(run.best()))
+        run = Run(parts, setup("2r", changes=settings))
+        if stop := train_with_progress(run, RunFolder()):
+            return stop.code
+        result = run_result(run, "demo")
+        model = model_of(trained_model(run, best_restart(run)))
         assert isinstance(model, StoryModel)
         story = worlds.generate(int(_TASK), 5, seed=self.seed + 1, split="test")[-1]
         question = story.questions[-1]

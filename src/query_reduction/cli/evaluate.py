@@ -9,13 +9,13 @@ from typing import Annotated, Any
 from rich.table import Table
 from rich.text import Text
 
-from query_reduction.cli.options import POSITIONAL
+from query_reduction.cli.arguments import POSITIONAL
 from query_reduction.cli.output import console, print_json
 from query_reduction.cli.scores import score_table
 from query_reduction.errors import InputError
 from query_reduction.explain.scoring import FIGURES, RANKINGS, score_explanations
 from query_reduction.model import Model, StoryModel, load
-from query_reduction.reading.answers import error_by_kind
+from query_reduction.reading.answers import certainty, error_by_kind
 from query_reduction.reading.protocol import Given
 from query_reduction.settings import Between
 from query_reduction.sources.named import load_parts, refuse_task
@@ -31,15 +31,18 @@ class Evaluate:
     """Test a trained model on stories it has not seen.
 
     Of a dataset the test part is used; of a single file, every question in it.
+
+        qrn evaluate task2 --data babi --task 2
+        qrn evaluate runs/mine --data test.jsonl --mistakes 5
     """
 
     model: Annotated[str, POSITIONAL]
     """A model file, the folder of a training run, or the name of a ready model ('qrn models' lists them)."""
     data: str | None = None
-    """generated, babi (or babi/en-10k …), dialog, generated-dialog, or the path of a file or folder; by default the
-    model's own task, if its card names it."""
+    """Your file or folder; or generated, generated-dialog, babi, babi/en-10k, dialog. Default: what the model was
+    trained on, if its card names it."""
     task: str | None = None
-    """Which bAbI task or tasks (2, 1-5, all)."""
+    """The bAbI task: a number, or several (1-5,19 or all)."""
     seed: Annotated[int, Between(0, 2**32 - 1)] = 0
     """Seed of the generated stories."""
     explanations: bool = False
@@ -64,12 +67,14 @@ class Evaluate:
                 )
             if isinstance(model, StoryModel):
                 result |= self._about_stories(model, stories)
-            if self.mistakes > 0 or (isinstance(model, StoryModel) and not any(story.task for story in stories)):
+            if self.mistakes > 0 or isinstance(model, StoryModel):
                 given = model.given(stories)
                 wrong = [one for one in given if not one.right]
                 result["mistakes"] = result.get("mistakes", []) + [_mistake(one) for one in wrong]
                 if isinstance(model, StoryModel):
-                    result["by_kind"] = error_by_kind(given)
+                    result["confidence"] = certainty(given, model.task.calibration.threshold)
+                    if not any(story.task for story in stories):
+                        result["by_kind"] = error_by_kind(given)
         if "error" not in result:
             raise InputError(f"{data}: no test questions")
         result["mistakes"] = result.get("mistakes", [])[: max(self.mistakes, 0)]
@@ -80,6 +85,8 @@ class Evaluate:
         console.print(f"error [bold]{result['error']:.1f}%[/] on {result['questions']} questions of {named}")
         if sum(map(len, result["errors"].values())) > 1:
             console.print(score_table(result["errors"]))
+        if "confidence" in result:
+            _print_certainty(result["confidence"])
         if len(result.get("by_kind", {})) > 1:
             console.print(_kind_table(result["by_kind"]))
         if result.get("unknown_words"):
@@ -128,6 +135,21 @@ class Evaluate:
         if parts.kind != kind:
             raise InputError(f"{data} holds {parts.kind}, but {self.model} was trained on {kind}")
         return list(parts.tests())
+
+
+def _print_certainty(certainty: dict[str, Any]) -> None:
+    """What the model's confidence is worth here."""
+    curve = ", ".join(
+        f"{error:.1f}% on the surest {share:.0%}"
+        for share, error in certainty["error_at_coverage"].items()
+        if share < 1
+    )
+    console.print(f"error {curve}", markup=False)
+    console.print(
+        f"confidence is off by {certainty['calibration_error']:.1f} points on average; "
+        f"{certainty['declined']} of {certainty['questions']} answered with I don't know",
+        markup=False,
+    )
 
 
 def _distinct_texts(stories: list[Story]) -> list[str]:

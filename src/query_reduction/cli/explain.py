@@ -6,10 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-from rich.markup import escape
-
-from query_reduction.cli.options import POSITIONAL
-from query_reduction.cli.output import console, notes, print_json, print_reading
+from query_reduction.cli.arguments import POSITIONAL
+from query_reduction.cli.output import console, headline, notes, print_json, print_reading
 from query_reduction.cli.story_input import story_from
 from query_reduction.errors import InputError
 from query_reduction.explain import html, picture
@@ -26,6 +24,9 @@ class Explain:
     """Show how a trained model arrived at an answer: gates, reduced queries and what each sentence contributed.
 
     Without --html, --png, --svg or --json the picture is drawn in the terminal.
+
+        qrn explain task2 --story story.txt --question "Where is the milk?"
+        qrn explain task2 --story story.txt --question "Where is the milk?" --html page.html
     """
 
     model: Annotated[str, POSITIONAL]
@@ -33,7 +34,8 @@ class Explain:
     question: str
     """The question."""
     story: str | None = None
-    """A text file, one sentence per line or prose (or a bAbI or .jsonl file: its first story); - for standard input."""
+    """A text file (prose, or one sentence per line; of a bAbI or .jsonl file the first story), - for standard input, or
+    the story itself in quotes."""
     html: Path | None = None
     """Write one standalone HTML file."""
     png: Path | None = None
@@ -62,9 +64,9 @@ class Explain:
         if self.json:
             print_json(trace.as_json(vectors=self.vectors))
         elif written:
-            notes.print(f"{trace.answer} ({trace.confidence:.0%} sure): {', '.join(map(str, written))}", markup=False)
+            notes.print(f"{headline(trace.result)}: {', '.join(map(str, written))}", markup=False)
         else:
-            console.print(f"[bold]{escape(trace.answer)}[/]  ({trace.confidence:.0%} sure)")
+            console.print(headline(trace.result))
             print_reading(trace.notes())
             console.print(gate_table(trace, width=console.width, most=self.sentences))
         return 0

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-from query_reduction.cli.options import POSITIONAL
+from query_reduction.cli.arguments import POSITIONAL
 from query_reduction.cli.output import console, print_json
 from query_reduction.cli.story_input import story_from
 from query_reduction.errors import InputError
@@ -24,6 +24,9 @@ class Export:
     page.html: one file that answers and shows its gates in any browser, without a server. model.onnx: the network for
     onnxruntime and others (extra 'export'). A folder: safetensors, config.json and a model card for the Hugging Face
     Hub. Pages and ONNX are made of Query-Reduction Networks that read stories, folders of any model.
+
+        qrn export runs/mine --to page.html
+        qrn export runs/mine --to model.onnx
     """
 
     model: Annotated[str, POSITIONAL]
@@ -31,8 +34,8 @@ class Export:
     to: Path
     """Where to: a name that ends in .html or .onnx, or a folder."""
     story: str | None = None
-    """With .html: a text file with the story the page opens with; by default one of its own data, or a generated one
-    for ready models."""
+    """With .html: the story the page opens with, as a text file or in quotes; by default one of the model's own data,
+    or a generated one for ready models."""
     question: str | None = None
     """With .html: the question it opens with."""
     json: bool = False

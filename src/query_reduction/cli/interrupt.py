@@ -1,49 +1,113 @@
-"""A polite end: the first Ctrl-C, or a SIGTERM, stops long work and keeps everything; a second Ctrl-C stops at once."""
+"""How commands end when they are asked to: Ctrl-C (SIGINT) and SIGTERM.
+
+Every command ends at once, without a traceback and with nothing half-written, by an exception: ``KeyboardInterrupt``,
+or ``Terminated`` for SIGTERM. Long work that can keep what it has done asks for a polite end instead: the first signal
+stops it after the current piece of work, a second one at once. Exit codes are those a shell reports for the signal: 130
+and 143.
+"""
 
 from __future__ import annotations
 
 import signal
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import TYPE_CHECKING
 
-from query_reduction.cli.output import notes
-
 if TYPE_CHECKING:
     from query_reduction.training.run import Run
+    from query_reduction.training.run_folder import RunFolder
 
-__all__ = ["stop_on_interrupt", "train_with_progress"]
+__all__ = ["Stop", "Terminated", "end_on_signals", "exit_code", "stop_on_signal", "train_with_progress"]
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
-def train_with_progress(run: Run) -> bool:
-    """Train under a progress bar; True if it came to its end."""
-    from query_reduction.training.progress import progress_bar  # the other verbs do not train
+class Terminated(KeyboardInterrupt):
+    """SIGTERM: like Ctrl-C to all that has to clean up."""
 
-    with progress_bar(run, console=notes) as show, stop_on_interrupt(run.request_stop, "stopping after this epoch"):
-        return run.train(show)
+
+class Stop:
+    """Whether a signal has asked to stop."""
+
+    def __init__(self) -> None:
+        self.signal: int | None = None
+
+    def __bool__(self) -> bool:
+        return self.signal is not None
+
+    @property
+    def code(self) -> int:
+        """The exit code: 0 if nothing has asked to stop."""
+        return 0 if self.signal is None else 128 + self.signal
+
+
+def exit_code(error: KeyboardInterrupt) -> int:
+    """The exit code of a command that a signal ended."""
+    return 128 + (signal.SIGTERM if isinstance(error, Terminated) else signal.SIGINT)
+
+
+def _end_at_once(number: int, frame: FrameType | None) -> None:
+    raise Terminated if number == signal.SIGTERM else KeyboardInterrupt
 
 
 @contextmanager
-def stop_on_interrupt(request_stop: Callable[[], None], message: str) -> Iterator[None]:
-    """Call ``request_stop`` on the first signal and say ``message``."""
-    if threading.current_thread() is not threading.main_thread():
+def end_on_signals() -> Iterator[None]:
+    """Let SIGTERM raise an exception, as SIGINT does, so that commands clean up before they end."""
+    with _handled(_end_at_once):
+        yield
+
+
+@contextmanager
+def stop_on_signal(message: str, request_stop: Callable[[], None] = lambda: None) -> Iterator[Stop]:
+    """On the first signal set ``Stop``, call ``request_stop`` and print the message; on the second end at once."""
+    stop = Stop()
+
+    def handle(number: int, frame: FrameType | None) -> None:
+        if stop:
+            _end_at_once(number, frame)
+        stop.signal = number
+        request_stop()
+        from query_reduction.cli.output import notes  # loads rich, which not all commands need
+
+        with suppress(RuntimeError):  # the signal came in the middle of writing to standard error
+            notes.print(f"{message} (Ctrl-C again to stop at once)")
+
+    with _handled(handle):
+        yield stop
+
+
+@contextmanager
+def _handled(handler: Callable[[int, FrameType | None], None]) -> Iterator[None]:
+    if threading.current_thread() is not threading.main_thread():  # only the main thread gets signals
         yield
         return
-    asked = False
-
-    def handle(signal_number: int, frame: FrameType | None) -> None:
-        nonlocal asked
-        if asked:
-            raise KeyboardInterrupt
-        asked = True
-        request_stop()
-        notes.print(f"{message} (Ctrl-C again to stop at once)")
-
-    before = {number: signal.signal(number, handle) for number in (signal.SIGINT, signal.SIGTERM)}
+    before = {number: signal.getsignal(number) for number in _SIGNALS}
     try:
+        for number in _SIGNALS:
+            signal.signal(number, handler)
         yield
     finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+        for number, previous in before.items():
+            signal.signal(number, previous)
+
+
+def train_with_progress(run: Run, folder: RunFolder) -> Stop:
+    """Train under a progress bar, keeping state and curves in a folder; says whether a signal ended it early."""
+    from query_reduction.cli.output import notes
+    from query_reduction.training.progress import progress_bar  # the other verbs do not train
+    from query_reduction.training.restarts import epochs
+
+    # Signals come first: the state is saved while they are handled politely.
+    with (
+        stop_on_signal("stopping after this epoch") as stop,
+        progress_bar(run, console=notes) as show,
+        folder.kept(run) as keep,
+    ):
+        for epoch in epochs(run.trainer):
+            keep(epoch)
+            show(epoch)
+            if stop:
+                break
+    return stop

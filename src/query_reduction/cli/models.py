@@ -17,7 +17,10 @@ __all__ = ["Models"]
 
 @dataclass(frozen=True)
 class Models:
-    """List the models that come with the package; their names work wherever a verb takes a model."""
+    """List the models that come with the package; their names work wherever a verb takes a model.
+
+    qrn models
+    """
 
     json: bool = False
     """Print them, with their whole cards, as one JSON object."""

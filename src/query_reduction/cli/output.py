@@ -10,12 +10,16 @@ import json
 import re
 import sys
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.segment import Segment
+from rich.text import Text
 
-__all__ = ["console", "notes", "print_json", "print_reading", "shown"]
+if TYPE_CHECKING:
+    from query_reduction.reading.stories import Answer
+
+__all__ = ["console", "headline", "notes", "print_json", "print_reading", "shown"]
 
 # Halves of characters (lone surrogates) cannot be printed at all.
 _HIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -43,6 +47,14 @@ class _Output(Console):
 
 console = _Output(highlight=False, emoji=False)
 notes = _Output(stderr=True, highlight=False, emoji=False)
+
+
+def headline(answer: Answer) -> Text:
+    """An answer and how sure it is; below its threshold, that it is not known."""
+    sure = f"{answer.confidence:.0%} sure"
+    if answer.declined:
+        return Text.assemble(("I don't know", "bold"), f"  (best guess: {shown(answer.text)}, {sure})")
+    return Text.assemble((shown(answer.text), "bold"), f"  ({sure})")
 
 
 def print_json(value: Any) -> None:

@@ -10,8 +10,8 @@ from typing import Annotated
 
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from query_reduction.cli.interrupt import stop_on_interrupt
-from query_reduction.cli.options import POSITIONAL
+from query_reduction.cli.arguments import POSITIONAL
+from query_reduction.cli.interrupt import stop_on_signal
 from query_reduction.cli.output import console, notes, print_json
 from query_reduction.model import load
 from query_reduction.native.threads import MOST_THREADS, available_cores, use_threads
@@ -26,9 +26,11 @@ class Predict:
     """Answer all questions of a file, into a file.
 
     Each answer comes with the model's confidence, the sentences it was read from, and the words the model does not
-    know. Of dialogs every turn of the user is answered, after the turns before it as they are in the file. Files may be
-    larger than memory (except .json, which is read whole). If the command is stopped or killed, the same command goes
-    on where it was.
+    know. In dialogs every turn of the user is answered, given the turns before it in the file. Files may be larger than
+    memory (except .json, which is read whole). If the command is stopped or killed, the same command continues where it
+    stopped.
+
+        qrn predict runs/mine questions.csv --out answers.csv
     """
 
     model: Annotated[str, POSITIONAL]
@@ -49,18 +51,12 @@ class Predict:
         model = load(self.model)
         # Millions of small objects come and go: collecting them must not look through all others each time.
         gc.freeze()
-        stopping = False
-
-        def stop() -> None:
-            nonlocal stopping
-            stopping = True
-
         columns = (TextColumn("answering"), BarColumn(), TextColumn("{task.fields[state]}"))
         bar = Progress(
             *columns, TimeElapsedColumn(), TimeRemainingColumn(), console=notes, transient=True,
             disable=not notes.is_terminal,
         )  # fmt: skip
-        with bar, stop_on_interrupt(stop, "stopping after these questions"):
+        with stop_on_signal("stopping after these questions") as stop, bar:
             shown = bar.add_task("", total=1.0, state="")
             start = time.monotonic()
             for progress in predict_file(model, self.file, self.out):
@@ -70,12 +66,12 @@ class Predict:
                     shown, completed=progress.share, state=f"{progress.questions} questions, {rate:.0f} a second"
                 )
                 if progress.before and progress.questions == progress.before:
-                    notes.print(f"going on after {progress.before} questions")
-                if stopping and not progress.finished:
+                    notes.print(f"continuing after {progress.before} questions")
+                if stop and not progress.finished:
                     break
         if not progress.finished:
-            notes.print(f"stopped after {progress.questions} questions; the same command goes on from there")
-            return 130
+            notes.print(f"stopped after {progress.questions} questions; the same command continues from there")
+            return stop.code
         if self.json:
             summary = {"questions": progress.questions, "before": progress.before, "seconds": round(seconds, 2)}
             print_json(summary | {"out": str(self.out)})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Annotated
 
-from query_reduction.cli.options import POSITIONAL
+from query_reduction.cli.arguments import POSITIONAL
 from query_reduction.cli.output import notes, print_json
 from query_reduction.errors import InputError
 from query_reduction.serve.limits import Limits
@@ -19,6 +19,9 @@ class Serve:
     """Serve trained models: a web page to query and inspect them, and a JSON API.
 
     Without a model all ready models are served. Ctrl-C or SIGTERM ends the server after the requests in flight.
+
+        qrn serve
+        qrn serve runs/mine task2 --port 8000
     """
 
     models: Annotated[tuple[str, ...], POSITIONAL] = ()
@@ -28,7 +31,7 @@ class Serve:
     port: Annotated[int, Between(0, 65535)] = 8080
     """The port to listen on; 0 takes a free one."""
     proxy: str = ""
-    """The address of a reverse proxy on this or another machine; the clients it names in X-Forwarded-For take turns."""
+    """The address of a reverse proxy; limits then apply to each client that it names in X-Forwarded-For."""
     json: bool = False
     """Print where it listens, and the models, as one JSON object."""
     limits: Limits = field(default_factory=Limits)

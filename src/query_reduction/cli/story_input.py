@@ -1,4 +1,4 @@
-"""Where a verb's story comes from: a file, standard input, or the keyboard."""
+"""Where a verb's story comes from: a file, standard input, the command itself, or the keyboard."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ _LARGE = 1024 * 1024
 _SHOWN_EVERY = 500
 """Lines between two steps of the progress bar."""
 _STANDARD_INPUT = Path("standard input")
+_SENTENCE_ENDS = (".", "!", "?", "…", "。", "！", "？", "؟", "।")
 
 
 def is_piped(story: str | None) -> bool:
@@ -25,15 +26,15 @@ def is_piped(story: str | None) -> bool:
 
 
 def story_from(story: str | None) -> str | list[str]:
-    """The story as text, or its sentences: from the named file, from standard input (-), or typed in."""
+    """The story as text, or its sentences: of the named file, of standard input (-), given in quotes, or typed."""
     if is_piped(story):
         text = _told(sys.stdin.read(_MOST_BYTES))
         if not text:
             raise InputError("no sentences on standard input")
         return text
     if story is not None:
-        return _of_file(Path(story))
-    notes.print("Tell the story; an empty line ends it.")
+        return _of_file(_file(story)) if not _is_text(story) else _told(story)
+    notes.print("Type the story; an empty line ends it.")
     sentences = []
     while sentence := prompt("> "):
         sentences.append(sentence)
@@ -43,7 +44,7 @@ def story_from(story: str | None) -> str | list[str]:
 def is_large(story: str | None) -> bool:
     """Whether a story is a text that had better be read line by line."""
     path = Path(story or "-")
-    return path.is_file() and path.suffix != ".jsonl" and path.stat().st_size > _LARGE
+    return _exists(path) and path.is_file() and path.suffix != ".jsonl" and path.stat().st_size > _LARGE
 
 
 @contextmanager
@@ -51,10 +52,11 @@ def lines_from(story: str | None) -> Iterator[Iterator[str]]:
     """The lines of a file or of standard input (-), one at a time, under a progress bar."""
     if story is None and sys.stdin.isatty():
         raise InputError("--stream needs a story: a file, or - for standard input")
+    if story is not None and _is_text(story):
+        yield iter(story.splitlines())
+        return
     piped = is_piped(story)
-    path = Path(story or "-")
-    if not piped and not path.is_file():
-        raise InputError(f"{path}: no such file")
+    path = Path("-") if story is None or piped else _file(story)
     # Long texts alone need these.
     from rich.progress import Progress
 
@@ -85,6 +87,33 @@ def prompt(text: str) -> str:
         return input(text).strip()
     except EOFError:
         return ""
+
+
+def _is_text(story: str) -> bool:
+    """Whether this is a story rather than a file's name: several words that end like a sentence, or several lines."""
+    looks_told = " " in story.strip() and story.rstrip(" \n\"'”’»)").endswith(_SENTENCE_ENDS)
+    return (looks_told or "\n" in story.strip()) and not _exists(Path(story))
+
+
+def _file(story: str) -> Path:
+    path = Path(story)
+    if not _exists(path):
+        raise InputError(
+            f"--story {_shown(story)}: no such file; give a file, - for standard input, or whole sentences in quotes, "
+            "each with its full stop"
+        )
+    return path
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except (OSError, ValueError):  # longer than a file's name can be, or with a NUL character
+        return False
+
+
+def _shown(story: str) -> str:
+    return repr(story if len(story) <= 60 else f"{story[:57]}...")
 
 
 def _of_file(path: Path) -> str | list[str]:

@@ -2,14 +2,50 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 from torch.nn import functional
 
+from query_reduction.encoders.arrays import EncoderConfig
 from query_reduction.stacked.layers import look_up
 
-__all__ = ["bags_of_words", "encode_masked", "encode_sentences", "position_weights"]
+if TYPE_CHECKING:
+    from query_reduction.encoders.stacked import Weights
+
+__all__ = ["Position", "bags_of_words", "encode_masked", "encode_sentences", "position_weights", "word_table"]
+
+
+class Position:
+    """The encoder of the paper; its weights are the network's."""
+
+    def __init__(self, config: EncoderConfig) -> None:
+        self.config = config
+
+    def encode(
+        self, weights: Weights, words: Int[Tensor, "row word"], marks: Int[Tensor, "row word"] | None = None
+    ) -> Float[Tensor, "restart row dim"]:
+        """The vector of every row."""
+        if marks is None:
+            return encode_sentences(word_table(self.config, weights), words, self.config.longest)
+        x = self.encode_words(weights, words, marks)
+        return (x * position_weights(words, x.shape[3], self.config.longest, x.dtype)).sum(2)
+
+    def encode_words(
+        self, weights: Weights, words: Int[Tensor, "row word"], marks: Int[Tensor, "row word"] | None = None
+    ) -> Float[Tensor, "restart row word dim"]:
+        """The vector of every word; zero where there is none."""
+        x = look_up(word_table(self.config, weights), words)
+        if marks is not None:
+            x = x + look_up(weights.mark_embedding, marks)
+        return x * (words > 0).unsqueeze(2)
+
+
+def word_table(config: EncoderConfig, weights: Weights) -> Float[Tensor, "restart vocabulary dim"]:
+    """The vector of every word: the learned one and, projected, the one from elsewhere."""
+    return weights.embedding + weights.vectors @ weights.vector_projection if config.vectors else weights.embedding
 
 
 def position_weights(

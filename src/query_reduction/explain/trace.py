@@ -16,8 +16,9 @@ from query_reduction.checked import checked
 from query_reduction.errors import InputError
 from query_reduction.files import write_atomically
 from query_reduction.network import Network, QueryWords, TracedLayer
+from query_reduction.reading.calibration import UNCALIBRATED, Calibration
 from query_reduction.reading.question import HasRead, ReadQuestion
-from query_reduction.reading.stories import Answer, Ranked, rank, ranked_as_json
+from query_reduction.reading.stories import Answer, Ranked, answer_of, rank, ranked_as_json
 from query_reduction.text.encoding import encode_read
 
 __all__ = ["LEAST_TRUST", "LayerReading", "Trace", "trace"]
@@ -191,7 +192,14 @@ class Trace(HasRead):
         return fragment(self)
 
 
-def trace(network: Network, read: ReadQuestion, answers: Sequence[str], *, endings: bool = True) -> Trace:
+def trace(
+    network: Network,
+    read: ReadQuestion,
+    answers: Sequence[str],
+    calibration: Calibration = UNCALIBRATED,
+    *,
+    endings: bool = True,
+) -> Trace:
     """Run a network over a question that was read, and record it; ``answers`` are all that it can give.
 
     With ``endings`` the story is also read up to each sentence, for the answer if it had ended there.
@@ -206,9 +214,8 @@ def trace(network: Network, read: ReadQuestion, answers: Sequence[str], *, endin
     def ranked(scores: _Floats) -> tuple[Ranked, ...]:
         return tuple(rank(scores, own_answers))
 
-    (((text, confidence), *others),) = ranked(record.scores)
     return Trace(
-        result=Answer(text, confidence, tuple(others), read),
+        result=answer_of(rank(record.scores, answers)[0], read, calibration),
         layers=tuple([_reading(layer) for layer in record.layers]),
         contributions=np.mean([layer.weights[0] for layer in record.layers], axis=0),
         ending_here=_endings(network, read, ranked) if endings and len(sentences) <= _MOST_ENDINGS else None,

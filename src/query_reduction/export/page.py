@@ -24,7 +24,7 @@ from query_reduction.names import Symmetries
 
 __all__ = ["SCRIPTS", "model_values", "page_of"]
 
-SCRIPTS = ("sentences", "vocabulary", "names", "reading", "network", "answer", "view")
+SCRIPTS = ("sentences", "vocabulary", "names", "reading", "network", "calibration", "answer", "view")
 """In the order in which the page has them; all but the last compute."""
 
 
@@ -60,6 +60,7 @@ def model_values(model: StoryModel | DialogModel) -> dict[str, Any]:
         "unseen_share": task.unseen_share,
         "pairs": task.pairs.as_json() if task.pairs else None,
         "symmetries": symmetries,
+        "calibration": task.calibration.as_json(),
         "weights": {
             name: base64.b64encode(weight.astype("<f4").tobytes()).decode()
             for name, weight in weights_of(model).items()

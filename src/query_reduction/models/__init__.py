@@ -10,6 +10,7 @@ import json
 import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -54,8 +55,10 @@ def find_model(name: str | Path) -> Path:
     # A plain name only: anything with a folder in it was meant as a path.
     if Path(str(name)).name == str(name) and ready.is_file():
         return ready
-    names = ", ".join(model.name for model in ready_models()) or "none"
-    raise InputError(f"{name}: no such file or folder, and no ready model of that name (available: {names})")
+    names = [model.name for model in ready_models()]
+    near = get_close_matches(str(name), names, 1)
+    hint = f"did you mean {near[0]}?" if near else f"available: {', '.join(names) or 'none'}"
+    raise InputError(f"{name}: no such file or folder, and no ready model of that name ({hint})")
 
 
 def story_tasks(card: Mapping[str, Any]) -> list[int]:

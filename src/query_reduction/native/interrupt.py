@@ -16,6 +16,9 @@ __all__ = ["StopFlag", "run"]
 
 _PATIENCE = 5.0
 """Seconds for a job to notice the flag."""
+_LOOK_EVERY = 0.1
+"""Seconds between two looks for signals: one that comes in the instant before the main thread begins to wait, or that
+the system gives to another thread, does not wake it."""
 
 
 class StopFlag:
@@ -54,7 +57,8 @@ def run(job: Callable[[], None], stop: StopFlag) -> None:
 
     try:
         _thread.start_new_thread(work, ())
-        done.wait()
+        while not done.wait(_LOOK_EVERY):
+            pass
     except BaseException:
         # The job owns what it works on, so it is safe to leave it behind; but it should be over soon.
         stop.set()

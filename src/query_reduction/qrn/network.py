@@ -1,27 +1,24 @@
-"""The whole Query-Reduction Network on one page: position encoder, QRN unit, stacked layers; a head gives the answer.
+"""The whole Query-Reduction Network on one page: QRN unit and stacked layers, between an encoder and a head.
 
-Several restarts train as one: every parameter has a leading ``restart`` dimension (see ``protocol``). Equation numbers
-are those of Seo et al., "Query-Reduction Networks for Question Answering", ICLR 2017. ``native.reader`` computes
-``encode`` and ``read`` in one pass of native code, and ``inference.reader`` on arrays, for models in use; the code here
-is the reference that both must match.
+Several restarts train as one: every parameter has a leading ``restart`` dimension (see ``stacked.network``). Equation
+numbers are those of Seo et al., "Query-Reduction Networks for Question Answering", ICLR 2017. ``qrn.fused`` computes
+the same in native code, and ``qrn.reader`` on arrays, for models in use; the code here is the reference that both must
+match.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from query_reduction.encoders.position import encode_sentences
+from query_reduction.encoders.stacked import build_encoder
 from query_reduction.heads.arrays import HeadConfig
-from query_reduction.heads.stacked import AnswerHead, build_head
-from query_reduction.native import reader as native_reader
-from query_reduction.native.shape import Shape
-from query_reduction.native.step import TrainingStep
+from query_reduction.heads.stacked import build_head
 from query_reduction.qrn import decoder_training as decoder
-from query_reduction.qrn.variants import QRNConfig, parse_variant, shape_of, variant_name
+from query_reduction.qrn.variants import QRNConfig, encoder_of, parse_variant, variant_name
 from query_reduction.recurrence.scan import scan
 from query_reduction.stacked.network import (
     Seeds,
@@ -54,7 +51,16 @@ class LayerGates:
 class QueryReductionNetwork(StackedNetwork):
     """A stack of Query-Reduction Networks."""
 
+    scan_backend = "associative"
+    """How ``scan`` is computed: in plain PyTorch."""
+
     embedding: Float[Tensor, "restart vocabulary dim"]
+    vectors: Float[Tensor, "restart vocabulary outside"]
+    vector_projection: Float[Tensor, "restart outside dim"]
+    mark_embedding: Float[Tensor, "restart mark dim"]
+    order_in: Float[Tensor, "restart width dim dim"]
+    order_bias: Float[Tensor, "restart dim"]
+    order_out: Float[Tensor, "restart dim dim"]
     candidate_query: Float[Tensor, "restart layer dim dim"]
     candidate_sentence: Float[Tensor, "restart layer dim dim"]
     candidate_bias: Float[Tensor, "restart layer dim"]
@@ -72,14 +78,12 @@ class QueryReductionNetwork(StackedNetwork):
         super().__init__(seeds)
         self.config = config
         self.vocabulary = vocabulary
-        self.native = native_reader.available()
-        self.scan_backend = "auto"
         d, tied, layers = config.dimension, config.tied, config.layers
         gate = d if config.vector_gates else 1
         own, uses = (1, layers) if tied else (layers, 1)
         starts = _STARTS[config.init](d, gate)
         embedding = without_meaning(starts["embedding"], seeds.rarity if config.init == "following" else None)
-        self.declare("embedding", (vocabulary.size, d), embedding)
+        self.encoder = build_encoder(encoder_of(config, vocabulary), self, embedding)
         self.declare("candidate_query", (own, d, d), starts["candidate_query"], decay_uses=uses)
         self.declare("candidate_sentence", (own, d, d), starts["candidate_sentence"], decay_uses=uses)
         self.declare("candidate_bias", (own, d), zeros, decay_uses=0)
@@ -94,14 +98,6 @@ class QueryReductionNetwork(StackedNetwork):
         if config.decode_questions:
             decoder.declare(self, vocabulary, d)
         self._stretch_in_training = config.gate_stretch
-        self._shape = shape_of(config)
-        self._longest = vocabulary.longest_sentence if config.position_length == "task" else 0
-        self._step: TrainingStep | None = None
-
-    def use_native(self, wanted: bool) -> None:
-        """See ``StackedNetwork``."""
-        self.native = wanted and native_reader.available()
-        self.scan_backend = "auto" if self.native else "associative"
 
     def begin_epoch(self, epoch: int) -> None:
         """Gates are plain at first and then stretched step by step; development questions see them fully stretched."""
@@ -114,10 +110,6 @@ class QueryReductionNetwork(StackedNetwork):
         """How far update gates are stretched now."""
         return self._stretch_in_training if self.training else self.config.gate_stretch
 
-    @property
-    def _shape_now(self) -> Shape:
-        return replace(self._shape, gate_stretch=self.gate_stretch)
-
     def scores(self, batch: TensorBatch) -> Float[Tensor, "restart batch answer"]:
         """The score of every answer."""
         table = self.encode(batch.words)
@@ -127,37 +119,21 @@ class QueryReductionNetwork(StackedNetwork):
     def losses(self, batch: TensorBatch) -> Float[Tensor, "restart batch"]:
         """Cross-entropy of every correct answer, and of the question itself if it is decoded."""
         table = self.encode(batch.words)
-        query = self._asked(table, batch)
+        query = self.asked(table, batch.questions)
         losses = self.head.losses(self, self.read(table, query, batch.stories, batch.lengths), batch)
         if self.config.decode_questions:
             losses = losses + decoder.losses(self, query, batch.words[batch.questions.long()])
         return losses
 
-    def backpropagate(self, batch: TensorBatch, scale: float = 1.0) -> Float[Tensor, "restart"]:
-        """See ``StackedNetwork``; in the common case one call of native code."""
-        common = isinstance(self.head, AnswerHead) and not self.config.decode_questions
-        if not common or not self.native or not native_reader.supports(self.embedding):
-            return super().backpropagate(batch, scale)
-        # All parameters are the network's own; named_parameters would look for more in every step.
-        parameters = {name: own for name, own in self._parameters.items() if own is not None}
-        if self._step is None or not self._step.serves(parameters):
-            self._step = TrainingStep(parameters)
-        parts = (batch.words, batch.stories, batch.lengths, batch.questions, batch.answers)
-        return self._step.take(self._shape_now, self._longest, parts, scale)
+    def encode(self, words: Int[Tensor, "sentence word"]) -> Float[Tensor, "restart sentence dim"]:
+        """Sentence vectors; one encoder serves sentences and questions."""
+        return self.encoder.encode(self, words)
 
-    def _asked(
-        self, table: Float[Tensor, "restart sentence dim"], batch: TensorBatch
+    def asked(
+        self, table: Float[Tensor, "restart sentence dim"], questions: Int[Tensor, "batch"]
     ) -> Float[Tensor, "restart batch dim"]:
         """The questions' rows of the table."""
-        if self.native and native_reader.supports(table):
-            return native_reader.rows(table, batch.questions)
-        return table[:, batch.questions.long()]
-
-    def encode(self, words: Int[Tensor, "sentence word"]) -> Float[Tensor, "restart sentence dim"]:
-        """Sentence vectors by the position encoder; one embedding serves sentences and questions."""
-        if self.native and native_reader.supports(self.embedding):
-            return native_reader.encode(self.embedding, words, self._longest)
-        return encode_sentences(self.embedding, words, self._longest)
+        return table[:, questions.long()]
 
     def read(
         self,
@@ -168,9 +144,6 @@ class QueryReductionNetwork(StackedNetwork):
         recorded: list[LayerGates] | None = None,
     ) -> Float[Tensor, "restart batch dim"]:
         """Reduce each query over its story; the last layer's state at the last sentence is the answer vector."""
-        if recorded is None and self.native and native_reader.supports(table):
-            weights = dict(self.named_parameters())
-            return native_reader.read(self._shape_now, weights, table, query, stories, lengths)
         if stories.shape[1] == 0:
             return torch.zeros_like(query)
         x = table[:, stories.long()]

@@ -1,7 +1,7 @@
 """A trained Query-Reduction Network in use, on NumPy arrays.
 
 Answers come from native code where there is any; what an explanation shows is computed here, step by step, and so are
-answers without native code. ``networks.qrn`` is the reference that all of it must match.
+answers without native code. ``qrn.network`` is the reference that all of it must match.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from query_reduction.encoders.arrays import encode, encoder_shapes, word_table
 from query_reduction.errors import InputError
 from query_reduction.heads.arrays import HeadConfig, build_head
 from query_reduction.native import library as native
@@ -18,7 +19,7 @@ from query_reduction.native.arrays import ArrayReader
 from query_reduction.network import Floats, TracedBatch, TracedLayer
 from query_reduction.qrn.contributions import LayerGates, read_weights
 from query_reduction.qrn.decoder import InWords, decoder_shapes
-from query_reduction.qrn.variants import QRNConfig, shape_of
+from query_reduction.qrn.variants import QRNConfig, encoder_of, shape_of
 from query_reduction.recurrence.arrays import scan
 from query_reduction.text.batch import Batch, Ints
 from query_reduction.text.vocabulary import Vocabulary
@@ -30,7 +31,7 @@ __all__ = ["QueryReduction", "check_shapes", "entering"]
 
 
 class QueryReduction:
-    """One trained network; see ``inference.network``."""
+    """One trained network; see ``query_reduction.network``."""
 
     shows_reading = True
 
@@ -41,9 +42,9 @@ class QueryReduction:
         self.config = config
         self.head = build_head(head, vocabulary)
         self._vocabulary = vocabulary
-        self._longest = vocabulary.longest_sentence if config.position_length == "task" else 0
+        self._encoder = encoder_of(config, vocabulary)
         shape = shape_of(config)
-        wanted = {"embedding": (vocabulary.size, config.dimension), **shape.parameters()}
+        wanted = encoder_shapes(self._encoder) | shape.parameters()
         wanted |= self.head.shapes(config.dimension)
         if config.decode_questions:
             wanted |= decoder_shapes(vocabulary, config.dimension)
@@ -53,6 +54,8 @@ class QueryReduction:
         stacked = {name: np.ascontiguousarray(weight, dtype) for name, weight in weights.items()}
         self.weights = {name: weight[0] for name, weight in stacked.items()}
         """By name."""
+        self._table = word_table(self._encoder, self.weights)
+        stacked["embedding"] = self._table[None]
         self._native = ArrayReader(shape, stacked) if native.available() else None
 
     def scores(self, batch: Batch) -> Float[Floats, "batch answer"]:
@@ -77,20 +80,11 @@ class QueryReduction:
         return TracedBatch(layers, scores, (lambda: self._so_far(gates[-1].reduced)) if gates else None, in_words)
 
     def encode(self, words: Int[Ints, "sentence word"]) -> Float[Floats, "sentence dim"]:
-        """Sentence vectors by the position encoder; one embedding serves sentences and questions."""
-        if self._native is not None:
-            table: Floats = self._native.encode(words, self._longest)[0]
+        """Sentence vectors; one encoder serves sentences and questions."""
+        if self._native is not None and self._encoder.name == "position":
+            table: Floats = self._native.encode(words, self._encoder.longest)[0]
             return table
-        embedding, d = self.weights["embedding"], self.config.dimension
-        # l_kj = (1 - k/d) + (j/J)(2k/d - 1)
-        along = np.arange(1, d + 1, dtype=embedding.dtype) / d
-        told = words > 0
-        longest = self._longest or np.maximum(told.sum(1), 1)
-        x = np.zeros((len(words), d), embedding.dtype)
-        for place in range(words.shape[1]):
-            share = np.broadcast_to((place + 1) / longest, len(words)).astype(embedding.dtype)[:, None]
-            x += told[:, place, None] * embedding[words[:, place]] * ((1 - along) + share * (2 * along - 1))
-        return x
+        return encode(self._encoder, self.weights, self._table, words)
 
     def read(
         self,

@@ -6,10 +6,12 @@ import re
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
+from query_reduction.encoders.arrays import EncoderConfig, EncoderName
 from query_reduction.native.shape import Shape
 from query_reduction.settings import Between, check
+from query_reduction.text.vocabulary import Vocabulary
 
-__all__ = ["QRNConfig", "parse_variant", "shape_of", "variant_name"]
+__all__ = ["QRNConfig", "encoder_of", "parse_variant", "shape_of", "variant_name"]
 
 _DIMENSION = 50
 """The dimension of a network whose name does not give one."""
@@ -48,6 +50,11 @@ class QRNConfig:
     following shared words from sentence to sentence."""
     position_length: Literal["task", "sentence"] = "task"
     """The J of the position encoder: the longest sentence of the task (original) or the sentence's own length."""
+    encoder: EncoderName = "position"
+    """How the words of a sentence become a vector: position = the paper's bag of words, each weighted by its position;
+    order = each word together with its neighbours, so that it matters which word stands where."""
+    vectors: Annotated[int, Between(0, 4096)] = 0
+    """Dimension of the word vectors from elsewhere that are read beside the learned ones; set by --vectors."""
     decode_questions: bool = False
     """Also learn to decode a question from its vector, so that reduced queries can be put into words (stories)."""
 
@@ -90,3 +97,9 @@ def shape_of(config: QRNConfig) -> Shape:
         config.forget_bias,
         config.gate_stretch,
     )
+
+
+def encoder_of(config: QRNConfig, vocabulary: Vocabulary) -> EncoderConfig:
+    """The encoder of a network with this vocabulary."""
+    longest = vocabulary.longest_sentence if config.position_length == "task" else 0
+    return EncoderConfig(config.encoder, vocabulary.size, config.dimension, longest, config.vectors)

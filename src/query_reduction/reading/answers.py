@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from query_reduction.network import Network
+from query_reduction.reading.calibration import expected_calibration_error, reliability, risk_at_coverage
 from query_reduction.reading.protocol import Given
 from query_reduction.text.encoding import EncodedQuestions
 from query_reduction.text.words import split_words
 
-__all__ = ["answered_right", "error_by_kind", "error_by_task", "percent_wrong"]
+__all__ = ["answered_right", "certainty", "error_by_kind", "error_by_task", "percent_wrong"]
 
 _BATCH = 256
 _KINDS = 12
@@ -38,6 +41,19 @@ def error_by_task(questions: EncodedQuestions, correct: NDArray[np.bool_]) -> di
     tasks = np.array(questions.tasks)
     names = sorted({task for task in questions.tasks if task}, key=lambda task: (len(task), task))
     return {name: percent_wrong(correct[tasks == name]) for name in names}
+
+
+def certainty(given: Sequence[Given], threshold: float) -> dict[str, Any]:
+    """What confidence is worth: its distance from the share of right answers, and the error among the surest."""
+    confidences = np.array([one.confidence for one in given])
+    right = np.array([one.right for one in given])
+    return {
+        "questions": len(given),
+        "calibration_error": round(100 * expected_calibration_error(confidences, right), 4),
+        "error_at_coverage": risk_at_coverage(confidences, right),
+        "declined": int((confidences < threshold).sum()),
+        "reliability": [asdict(row) for row in reliability(confidences, right)],
+    }
 
 
 def error_by_kind(given: Iterable[Given]) -> dict[str, dict[str, float]]:

@@ -95,8 +95,10 @@ def predict_answers(network: Network, task: StoryTask, stories: Sequence[Story])
             positions = read.positions
             # Two sentences of one text are one position of the story as it was given.
             places = tuple(dict.fromkeys([origin[positions[place]] for place in support]))
-            answer = answer_of(best_answers, read)
-            predictions[number] = Prediction(answer.text, answer.confidence, answer.runners_up, read, places)
+            answer = answer_of(best_answers, read, task.calibration)
+            predictions[number] = Prediction(
+                answer.text, answer.confidence, answer.runners_up, read, answer.doubts, places
+            )
     return [prediction for prediction in predictions if prediction is not None]
 
 

@@ -45,6 +45,8 @@ class Given:
     question: Question
     answer: str
     right: bool
+    confidence: float
+    """How sure the model was, from 0 to 1."""
 
 
 class Task(ABC):

@@ -17,6 +17,7 @@ from query_reduction.heads.softmax import best, softmax
 from query_reduction.names import NameReaders, SymmetriesByTask
 from query_reduction.network import Floats, Network
 from query_reduction.reading.answers import answered_right, error_by_task, percent_wrong
+from query_reduction.reading.calibration import Calibration
 from query_reduction.reading.protocol import Given, Parts, Scores, Task
 from query_reduction.reading.question import HasRead, ReadQuestion
 from query_reduction.reading.reading import Reader, as_sentences, check_question
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from jaxtyping import Float
 
 __all__ = [
-    "_SHOWN",
     "Answer",
     "Ranked",
     "StoryOptions",
@@ -85,11 +85,20 @@ class Answer(HasRead):
 
     text: str
     confidence: float
-    """The model's probability of the answer, from 0 to 1."""
+    """How likely the answer is right, from 0 to 1, learned from development questions and lowered by what could not be
+    read."""
     runners_up: Ranked
     """The next-best answers with their probabilities."""
     read: ReadQuestion = field(default_factory=ReadQuestion)
     """The story and the question as they were read."""
+    doubts: tuple[str, ...] = ()
+    """Why the answer may be wrong, if it is more likely wrong than right: then "I don't know" is the honest answer,
+    and ``text`` is the best guess."""
+
+    @property
+    def declined(self) -> bool:
+        """Whether the honest answer is "I don't know"."""
+        return bool(self.doubts)
 
     @property
     def ranked(self) -> Ranked:
@@ -101,15 +110,18 @@ class Answer(HasRead):
         return {
             "answer": self.text,
             "confidence": round(self.confidence, 6),
+            "declined": self.declined,
+            "doubts": list(self.doubts),
             "runners_up": ranked_as_json(self.runners_up),
             **self.read.as_json(),
         }
 
 
-def answer_of(ranked: Ranked, read: ReadQuestion) -> Answer:
+def answer_of(ranked: Ranked, read: ReadQuestion, calibration: Calibration) -> Answer:
     """The answer to a question that was read, of the network's best answers, in the names of the story."""
-    (text, confidence), *others = [(read.name_back(answer), probability) for answer, probability in ranked]
-    return Answer(text, confidence, tuple(others), read)
+    named = [(read.name_back(answer), probability) for answer, probability in ranked]
+    (text, confidence), *others = calibration.ranked(named, read)
+    return Answer(text, confidence, tuple(others), read, calibration.doubts(confidence, read))
 
 
 def ranked_as_json(ranked: Ranked) -> list[dict[str, Any]]:
@@ -141,6 +153,8 @@ class StoryTask(Task):
     """The expected share of words in a text that training does not have."""
     pairs: WordPairs | None = None
     """The words that follow each other in its sentences, if these have few forms."""
+    calibration: Calibration = field(default_factory=Calibration)
+    """What the network's probabilities are worth."""
 
     @property
     def head(self) -> HeadConfig:
@@ -199,7 +213,7 @@ class StoryTask(Task):
             return []
         encoded = encode_read([(read.within_memory, read.asked) for read in questions])
         ranked = rank(network.scores(encoded.batch(np.arange(len(questions)))), self.vocabulary.answers)
-        return [answer_of(best, read) for best, read in zip(ranked, questions, strict=True)]
+        return [answer_of(best, read, self.calibration) for best, read in zip(ranked, questions, strict=True)]
 
     def given(self, network: Network, stories: Sequence[Story]) -> list[Given]:
         """See ``Task``."""
@@ -211,13 +225,20 @@ class StoryTask(Task):
             for each, (_, question) in zip(read, asked, strict=True)
         ]
         questions = encode_read([(each.within_memory, each.asked) for each in read], right)
-        given = np.zeros(len(questions), np.int64)
+        given, sure = np.zeros(len(questions), np.int64), np.zeros(len(questions))
         for part, batch in questions.batches(_BATCH):
-            given[part] = network.scores(batch).argmax(1)
+            shares = softmax(network.scores(batch))
+            given[part], sure[part] = shares.argmax(1), shares.max(1)
         return [
-            Given(sentences, question, each.name_back(self.vocabulary.answers[number]), correct)
-            for (sentences, question), each, number, correct in zip(
-                asked, read, given.tolist(), (given == questions.answers).tolist(), strict=True
+            Given(
+                sentences,
+                question,
+                each.name_back(self.vocabulary.answers[number]),
+                number == correct,
+                self.calibration.confidence(probability, each),
+            )
+            for (sentences, question), each, number, correct, probability in zip(
+                asked, read, given.tolist(), questions.answers.tolist(), sure.tolist(), strict=True
             )
         ]
 
@@ -253,6 +274,7 @@ class StoryTask(Task):
             "symmetries": found,
             "unseen_share": self.unseen_share,
             "pairs": pairs,
+            "calibration": self.calibration.as_json(),
         }
 
     @staticmethod
@@ -270,6 +292,7 @@ class StoryTask(Task):
             symmetries,
             unseen_share,
             None if pairs is None else WordPairs.from_json(pairs, vocabulary.size),
+            Calibration.from_json(values.get("calibration", {})),
         )
 
 

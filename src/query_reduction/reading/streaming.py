@@ -13,7 +13,7 @@ from query_reduction.errors import InputError
 from query_reduction.network import Network
 from query_reduction.qrn.streaming import BLOCK, Streaming
 from query_reduction.reading.question import ReadQuestion
-from query_reduction.reading.stories import Answer, StoryTask, rank
+from query_reduction.reading.stories import Answer, StoryTask, answer_of, rank
 from query_reduction.text.sentences import sentences_of_lines
 
 __all__ = ["answer_recent", "answer_streaming"]
@@ -59,8 +59,7 @@ def answer_streaming(
         unknown_words=asked.unknown,
         is_guess=not sentences.read,
     )
-    ((text, confidence), *others) = rank((answer_weight @ state)[None], task.vocabulary.answers)[0]
-    return Answer(text, confidence, tuple(others), read)
+    return answer_of(rank((answer_weight @ state)[None], task.vocabulary.answers)[0], read, task.calibration)
 
 
 def _blocks(task: StoryTask, sentences: Iterable[str]) -> Iterator[Sequence[Sequence[int]]]:

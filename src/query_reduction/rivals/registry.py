@@ -72,9 +72,9 @@ class NetworkKind:
 
 
 def _build_query_reduction(config: Any, vocabulary: Vocabulary, head: HeadConfig, seeds: Seeds) -> StackedNetwork:
-    from query_reduction.qrn.network import QueryReductionNetwork
+    from query_reduction.qrn.fused import FusedNetwork
 
-    return QueryReductionNetwork(config, vocabulary, head, seeds)
+    return FusedNetwork(config, vocabulary, head, seeds)
 
 
 _KINDS = {

@@ -24,7 +24,7 @@ def restore_network(
 ) -> StackedNetwork:
     """A stack of one with these weights, whose names and shapes are compared before anything is allocated."""
     network = kind_of(config).build(config, vocabulary, head, NoValues())
-    check_shapes(weights, {name: tuple(parameter.shape[1:]) for name, parameter in network.named_parameters()})
+    check_shapes(weights, {name: tuple(values.shape[1:]) for name, values in network.state_dict().items()})
     network.load_state_dict({name: torch.from_numpy(weight) for name, weight in weights.items()}, assign=True)
     return network.eval()
 

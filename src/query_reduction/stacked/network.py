@@ -79,9 +79,15 @@ class Seeds:
     """The random numbers each restart of a stack starts from: they depend on its number, never on its neighbours."""
 
     def __init__(
-        self, restarts: Sequence[int] = (0,), seed: int = 0, rarity: Float[Tensor, "vocabulary"] | None = None
+        self,
+        restarts: Sequence[int] = (0,),
+        seed: int = 0,
+        rarity: Float[Tensor, "vocabulary"] | None = None,
+        fixed: Mapping[str, Tensor] | None = None,
     ) -> None:
+        """``fixed`` has values by name that are not trained, each with a leading dimension of one."""
         self.restarts = tuple(restarts)
+        self._fixed = fixed or {}
         self.rarity = rarity
         """How rare each word is in the training part, from 0 (in every sentence) to 1 (in one of ten, or fewer): for
         networks whose initial values depend on it."""
@@ -94,11 +100,23 @@ class Seeds:
         """Initial values for every restart, stacked."""
         return torch.stack([start(shape, generator) for generator in self._generators])
 
+    def fixed(self, name: str, shape: tuple[int, ...]) -> Tensor:
+        """Values that are not trained, with a leading dimension of one."""
+        values = self._fixed.get(name)
+        found = None if values is None else tuple(values.shape)
+        if values is None or found != (1, *shape):
+            raise InputError(f"{name} is {found or 'missing'} but the settings require {(1, *shape)}")
+        return values
+
 
 class NoValues(Seeds):
     """For a stack of one whose weights are loaded from a file: parameters have shapes but take no memory yet."""
 
     def draw(self, start: Start, shape: tuple[int, ...]) -> Tensor:
+        """A tensor without values."""
+        return torch.empty((1, *shape), device="meta")
+
+    def fixed(self, name: str, shape: tuple[int, ...]) -> Tensor:
         """A tensor without values."""
         return torch.empty((1, *shape), device="meta")
 
@@ -124,6 +142,13 @@ class StackedModule(nn.Module):
         self._decay_uses[name] = decay_uses
         if readout:
             self._readout.append(name)
+
+    def fix(self, name: str, shape: tuple[int, ...]) -> None:
+        """Register values that are the same for all restarts and are not trained, given by the seeds under this name.
+
+        They are saved with the weights.
+        """
+        self.register_buffer(name, self._seeds.fixed(name, shape))
 
     def decay_uses(self) -> Iterator[tuple[str, int]]:
         """How often weight decay counts each parameter, in the order of ``named_parameters``."""

@@ -18,7 +18,7 @@ from query_reduction.errors import InputError
 from query_reduction.text.stories import Question, Story
 from query_reduction.text.words import compose, fold
 
-__all__ = ["Split", "shared_examples", "split_by_story"]
+__all__ = ["Split", "examples_of", "shared_examples", "split_by_story"]
 
 _ORDERS_TRIED = 20
 
@@ -72,8 +72,8 @@ def split_by_story(stories: Sequence[Story], fraction: float, seed: int) -> Spli
 
 def shared_examples(train: Iterable[Story], dev: Iterable[Story]) -> int:
     """The number of questions of ``dev`` that, with all they see, are also in ``train``."""
-    known = {example for story in train for _, example in _examples(story)}
-    return sum(example in known for story in dev for _, example in _examples(story))
+    known = {example for story in train for _, example in examples_of(story)}
+    return sum(example in known for story in dev for _, example in examples_of(story))
 
 
 def _question_count(stories: Iterable[Story]) -> int:
@@ -84,7 +84,7 @@ def _dev_questions(split: Split) -> int:
     return _question_count(split.dev)
 
 
-def _examples(story: Story) -> Iterator[tuple[Question, bytes]]:
+def examples_of(story: Story) -> Iterator[tuple[Question, bytes]]:
     """Each question with a digest of what it sees and asks; every sentence is digested once."""
     told = hashlib.blake2b(digest_size=16)
     seen = 0
@@ -114,7 +114,7 @@ def _groups(stories: Sequence[Story]) -> list[list[int]]:
 
     first_with: dict[bytes, int] = {}
     for number, story in enumerate(stories):
-        for _, example in _examples(story):
+        for _, example in examples_of(story):
             parent[root(number)] = root(first_with.setdefault(example, number))
     groups: dict[int, list[int]] = {}
     for number, story in enumerate(stories):
@@ -125,7 +125,7 @@ def _groups(stories: Sequence[Story]) -> list[list[int]]:
 
 def _own_examples(stories: Sequence[Story]) -> list[list[int]]:
     """Numbers of stories that have an example no other story has, each by itself."""
-    examples = [{example for _, example in _examples(story)} for story in stories]
+    examples = [{example for _, example in examples_of(story)} for story in stories]
     stories_with = Counter(example for one in examples for example in one)
     return [[number] for number, one in enumerate(examples) if any(stories_with[example] == 1 for example in one)]
 
@@ -162,10 +162,10 @@ def _hold_out(stories: Sequence[Story], groups: Sequence[Sequence[int]], wanted:
 
 def _without_shared(split: Split) -> Split:
     """The split without the development questions that are also in training."""
-    known = {example for story in split.train for _, example in _examples(story)}
+    known = {example for story in split.train for _, example in examples_of(story)}
     dev = []
     for story in split.dev:
-        kept = tuple(question for question, example in _examples(story) if example not in known)
+        kept = tuple(question for question, example in examples_of(story) if example not in known)
         if kept:
             dev.append(replace(story, questions=kept))
     return Split(split.train, dev)

@@ -6,7 +6,7 @@ knowledge-base rows are sentences, the user's turn is the question, the system's
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from query_reduction.checked import check_field
 from query_reduction.errors import InputError
@@ -30,6 +30,8 @@ class Question:
     """Positions (from 0) in ``Story.sentences`` of the supporting facts; empty if unknown."""
     id: str = ""
     """The question's id in the file, or empty."""
+    line: int = field(default=0, compare=False, repr=False)
+    """The line of the file it begins on, where that is known: for messages, so it makes no difference otherwise."""
 
     def __post_init__(self) -> None:
         # Training makes very many: what is right is seen quickly.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -18,24 +17,12 @@ from query_reduction.reading.stories import StoryParts
 from query_reduction.sources.named import question_count
 from query_reduction.text.stories import Story
 from query_reduction.training.progress import progress_bar
-from query_reduction.training.run import Run
-from query_reduction.training.run_folder import Place
+from query_reduction.training.restarts import Epoch, epochs
+from query_reduction.training.run import Run, best_restart, run_result, trained_model
+from query_reduction.training.run_folder import RunFolder
 from query_reduction.training.setup import Setup, continued, own_setup
 
 __all__ = ["Epoch", "setup_for", "train"]
-
-
-@dataclass(frozen=True, slots=True)
-class Epoch:
-    """The progress of a training run, for ``on_epoch``."""
-
-    epoch: int
-    of: int
-    """The maximum number of epochs."""
-    training: int
-    """The number of restarts still training."""
-    dev_error: float | None
-    """The best error on development questions so far, in percent; None before the first evaluation."""
 
 
 @checked
@@ -61,13 +48,13 @@ def train(
 
     Restarts from different initial weights train together. Development questions come from ``dev``, or a tenth of
     ``stories`` is held out for them. If ``test`` stories are given, the model's card records its error on them;
-    nothing is ever chosen on the test. ``recipe`` is a family of settings (``original``, ``paper``, ``adam``,
-    ``best``, ``long``); single settings are changed by name (``max_epochs=60``, ``dimension=100``). Without ``network``
-    the recipe's own is trained: 2r, except for ``best`` and ``long``. With ``start_from``, a model or where one is,
-    training goes on from its weights; its network and how it reads stories stay, new words and answers are added.
-    ``knowledge`` are the rows of a dialog's knowledge base, ``haystack`` the sentences in which ``recipe="long"`` hides
-    stories. With ``folder`` the model, its result and its learning
-    curves are also saved there.
+    nothing is ever chosen on the test. ``recipe`` names settings that belong together (``original``, ``paper``,
+    ``adam``, ``best``, ``joint``, ``long``); single settings are changed by name (``max_epochs=60``,
+    ``dimension=100``). Without ``network`` the recipe's default is trained: 2r, or 3rv100 for ``best``, ``joint`` and
+    ``long``. ``start_from`` is a model to fine-tune, or where it is saved: its network and how it reads stories stay,
+    new words and answers are added. ``knowledge`` are the rows of a dialog's knowledge base, ``haystack`` the sentences
+    in which ``recipe="long"`` hides stories. With ``folder`` the model, its result and its learning curves are also
+    saved there.
     """
     parts = _parts(kind, list(stories), list(dev), list(test), tuple(knowledge))
     if haystack:
@@ -76,19 +63,18 @@ def train(
     setup, start = setup_for(network, recipe, parts, changes, start_from)
     if threads is not None:
         use_threads(threads)
-    place = Place(folder=Path(folder) if folder is not None else None)
-    with place.owned():
-        run = Run(parts, setup, place, start=start)
-        with progress_bar(run, shown=progress) as show:
-
-            def after_epoch(run: Run) -> None:
-                show(run)
+    run_folder = RunFolder(Path(folder) if folder is not None else None)
+    with run_folder.owned():
+        run = Run(parts, setup, start=start)
+        with progress_bar(run, shown=progress) as show, run_folder.kept(run) as keep:
+            for epoch in epochs(run.trainer):
+                keep(epoch)
+                show(epoch)
                 if on_epoch is not None:
-                    on_epoch(_epoch(run))
-
-            run.train(after_epoch)
-        result = run.finish()
-    return model_of(run.model(run.best(), result.as_json()))
+                    on_epoch(epoch)
+        result = run_result(run)
+        run_folder.save(run, result)
+    return model_of(trained_model(run, best_restart(run), result.as_json()))
 
 
 def setup_for(
@@ -98,17 +84,17 @@ def setup_for(
     changes: Mapping[str, Any],
     start_from: Model | str | Path | None = None,
 ) -> tuple[Setup, SavedModel | None]:
-    """What is to be trained on some parts, and the model to go on from, if any."""
+    """What is to be trained on some parts, and the model to fine-tune, if any."""
     questions = question_count(parts.train)
     if start_from is None:
         return own_setup(network, recipe, kind=parts.kind, questions=questions, changes=changes), None
     if network is not None:
-        raise InputError("network comes from the model that training goes on from; leave it out")
+        raise InputError("network comes from the model that is fine-tuned; leave it out")
     start = (start_from if isinstance(start_from, Model) else load(start_from)).saved
-    own = continued(
+    setup = continued(
         start.config, start.task.options, recipe, kind=start.task.kind, questions=questions, changes=changes
     )
-    return own, start
+    return setup, start
 
 
 def _parts(
@@ -119,8 +105,3 @@ def _parts(
     if knowledge:
         raise InputError("knowledge: it has no effect on stories")
     return StoryParts("stories", train, dev, test)
-
-
-def _epoch(run: Run) -> Epoch:
-    best = min((restart.dev_error for restart in run.trainer.restarts), default=float("inf"))
-    return Epoch(run.trainer.epoch, run.setup.recipe.max_epochs, run.trainer.active, best if best <= 100 else None)

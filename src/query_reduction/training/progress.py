@@ -8,13 +8,14 @@ from contextlib import contextmanager
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
+from query_reduction.training.restarts import Epoch
 from query_reduction.training.run import Run
 
 __all__ = ["progress_bar"]
 
 
 @contextmanager
-def progress_bar(run: Run, *, shown: bool = True, console: Console | None = None) -> Iterator[Callable[[Run], None]]:
+def progress_bar(run: Run, *, shown: bool = True, console: Console | None = None) -> Iterator[Callable[[Epoch], None]]:
     """A bar on standard error, where it can be redrawn; the function it yields is called after every epoch."""
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[state]}"))
     console = console or Console(stderr=True)
@@ -23,14 +24,12 @@ def progress_bar(run: Run, *, shown: bool = True, console: Console | None = None
         *columns, TimeElapsedColumn(), TimeRemainingColumn(), console=console, transient=True, disable=not shown
     )
     with bar:
-        restarts = len(run.restart_numbers)
+        restarts = len(run.trainer.restarts)
         task = bar.add_task(f"training {restarts} restart{'s' * (restarts != 1)}", total=1.0, state="")
 
-        def show(run: Run) -> None:
-            trainer, most = run.trainer, run.setup.recipe.max_epochs
-            best = min((restart.dev_error for restart in trainer.restarts), default=float("inf"))
-            dev = f", best dev error {best:.1f}%" if best <= 100 else ""
-            state = f"epoch {trainer.epoch}/{most}, {trainer.active} training{dev}"
-            bar.update(task, completed=trainer.epoch / most, state=state)
+        def show(epoch: Epoch) -> None:
+            dev = f", best dev error {epoch.dev_error:.1f}%" if epoch.dev_error is not None else ""
+            state = f"epoch {epoch.epoch}/{epoch.of}, {epoch.training} training{dev}"
+            bar.update(task, completed=epoch.epoch / epoch.of, state=state)
 
         yield show

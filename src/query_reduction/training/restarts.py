@@ -1,14 +1,15 @@
 """Train several restarts of one network together.
 
 All restarts see the same batches; a restart's result depends on its number, never on which others train alongside
-it. Everything random comes from the seed and the epoch number, so a run resumes from a saved state exactly as if it
-had never stopped.
+it. Everything random comes from the seed and the epoch number, so a training resumes from a saved state exactly as if
+it had never stopped. Signals, progress bars and files are the caller's: it walks over ``epochs``.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,15 +21,14 @@ from torch import Tensor
 
 from query_reduction.stacked.network import StackedNetwork
 from query_reduction.stacked.tensors import TensorBatch
-from query_reduction.text.encoding import EncodedQuestions
-from query_reduction.training.data_parallel import Share
 from query_reduction.training.evaluation import evaluate
 from query_reduction.training.recipes import Recipe
 from query_reduction.training.results import development_rank
+from query_reduction.training.samplers.sampler import Sampler
 from query_reduction.training.stack import ParameterStack
 from query_reduction.training.state import Restart, State, load_state, save_state
 
-__all__ = ["CurvePoint", "RestartTrainer", "batch_order"]
+__all__ = ["CurvePoint", "Epoch", "RestartTrainer", "batch_order", "epochs", "learning_rate"]
 
 # A restart has diverged if its loss is not a number or absurd, or if all questions get the same scores although its
 # weights are large: both come of steps that are much too large. (With small weights a network that cannot learn a task
@@ -52,6 +52,28 @@ class CurvePoint:
     dev_error: float
 
 
+@dataclass(frozen=True, slots=True)
+class Epoch:
+    """The progress of a training after an epoch, for ``on_epoch``."""
+
+    epoch: int
+    of: int
+    """The maximum number of epochs."""
+    training: int
+    """The number of restarts still training."""
+    dev_error: float | None
+    """The best error on development questions so far, in percent; None before the first evaluation."""
+    evaluations: tuple[CurvePoint, ...] = ()
+    """The results on the development questions, one for each restart; empty if they were not asked after this epoch."""
+
+
+def learning_rate(recipe: Recipe, epoch: int) -> float:
+    """The learning rate of an epoch."""
+    since = max(epoch - recipe.halve_after, 0)
+    halvings = since // recipe.halve_every if recipe.halve_every else 0
+    return recipe.learning_rate * 0.5**halvings
+
+
 def batch_order(
     seed: int, epoch: int, questions: int, batch: int, stories: NDArray[np.integer] | None = None
 ) -> list[NDArray[np.int64]]:
@@ -63,8 +85,8 @@ def batch_order(
     if stories is None:
         order = random.permutation(questions)
     else:
-        told, story = np.unique(stories, return_inverse=True)
-        order = random.permutation(len(told))[story].argsort(kind="stable")
+        distinct, story = np.unique(stories, return_inverse=True)
+        order = random.permutation(len(distinct))[story].argsort(kind="stable")
     if questions < batch:
         return [order]
     return list(order[: questions // batch * batch].reshape(-1, batch))
@@ -80,36 +102,15 @@ def _noise(seed: int, epoch: int, step: int) -> torch.Generator:
 class RestartTrainer:
     """Trains a stack of restarts to the end, dropping those that no longer improve."""
 
-    def __init__(
-        self,
-        network: StackedNetwork,
-        restarts: Sequence[int],
-        recipe: Recipe,
-        questions: EncodedQuestions,
-        train: NDArray[np.int64],
-        dev_questions: EncodedQuestions,
-        dev: NDArray[np.int64],
-        share: Share | None = None,
-        *,
-        renewed: Callable[[int], EncodedQuestions] | None = None,
-        cost: Callable[[StackedNetwork, int], Tensor | None] | None = None,
-    ) -> None:
-        """``renewed`` gives new training questions for every epoch, in place of ``questions`` and ``train``; ``cost``
-        what is added to the loss of each restart in a step."""
+    def __init__(self, network: StackedNetwork, restarts: Sequence[int], recipe: Recipe, sampler: Sampler) -> None:
         self.network = network
         self.recipe = recipe
+        self.sampler = sampler
         self.restarts = [Restart(number) for number in restarts]
         self.epoch = 0
         self.seconds = 0.0
         """Time spent so far, stored with the saved state."""
         self._active = list(self.restarts)
-        self._questions = questions
-        self.train = train
-        self._dev_questions = dev_questions
-        self.dev = dev
-        self._share = share or Share()
-        self._renewed = renewed
-        self._cost = cost
         self._stack = ParameterStack(network, recipe)
 
     @property
@@ -122,61 +123,60 @@ class RestartTrainer:
         """The number of restarts still training."""
         return len(self._active)
 
-    def run_to_next_look(self, stop_after_epoch: Callable[[int], bool] = lambda epoch: False) -> list[CurvePoint]:
-        """Train until the next evaluation on the development questions; restarts out of patience then leave the stack.
+    def run_epoch(self) -> list[CurvePoint]:
+        """Train for an epoch; if it is one after which the development questions are asked, ask them.
 
-        ``stop_after_epoch`` may end it earlier, between two epochs; no points are returned then.
+        Restarts that have no patience left then leave the stack.
         """
-        while True:
-            train_loss = self._run_epoch()
-            self.epoch += 1
-            stop = stop_after_epoch(self.epoch)
-            if self.epoch % self.recipe.evaluate_every == 0 or self.epoch >= self.recipe.max_epochs:
-                return self._look(train_loss)
-            if stop:
-                return []
+        since = time.monotonic()
+        train_loss = self._train()
+        self.epoch += 1
+        points: list[CurvePoint] = []
+        if self.epoch % self.recipe.evaluate_every == 0 or self.epoch >= self.recipe.max_epochs:
+            points = self._evaluate(train_loss)
+        self.seconds += time.monotonic() - since
+        return points
 
-    def _run_epoch(self) -> Tensor:
+    def run_to_next_look(self) -> list[CurvePoint]:
+        """Train until the development questions have been asked again."""
+        while not (points := self.run_epoch()):
+            pass
+        return points
+
+    def _train(self) -> Tensor:
+        """Train for an epoch; the mean loss of each restart."""
         recipe = self.recipe
-        since = max(self.epoch - recipe.halve_after, 0)
-        halvings = since // recipe.halve_every if recipe.halve_every else 0
-        learning_rate = recipe.learning_rate * 0.5**halvings
-        questions, train = self._questions, self.train
-        if self._renewed is not None:
-            questions = self._renewed(self.epoch)
-            train = np.arange(len(questions))
+        examples = self.sampler.epoch(self.epoch, self.network)
         # Questions of one story see runs of the same sentences, which begin at the same place.
-        stories = questions.stories.first[train] if self.network.shares_stories else None
-        batches = batch_order(recipe.seed, self.epoch, len(train), recipe.batch, stories)
+        stories = examples.questions.stories.first[examples.chosen] if self.network.shares_stories else None
+        batches = batch_order(recipe.seed, self.epoch, len(examples), recipe.batch, stories)
+        rate = learning_rate(recipe, self.epoch)
         readout_only = self.epoch < recipe.readout_epochs
         if self.epoch == recipe.readout_epochs > 0:
             self._stack.forget_steps()
         self.network.train()
         self.network.begin_epoch(self.epoch)
         total = torch.zeros(len(self._active))
-        for step, chosen in enumerate(batches):
+        for step, positions in enumerate(batches):
             if self.network.noisy:
                 self.network.noise = _noise(recipe.seed, self.epoch, step)
-            own = self._share.part(chosen)
             self._stack.zero_gradients()
-            if len(own):
-                batch = TensorBatch.of(questions.batch(train[own]))
-                weight = len(own) / len(chosen)
-                scale = weight * (len(chosen) if recipe.batch_loss == "sum" else 1)
-                total += self.network.backpropagate(batch, scale) * weight
-                if self._cost is not None and (added := self._cost(self.network, step)) is not None:
-                    # Restarts share no parameter, so the sum's gradient is each one's own.
-                    (added.sum() * scale).backward()
-                    total += added.detach() * weight
-            self._stack.share_gradients(self._share)
+            batch = TensorBatch.of(examples.questions.batch(examples.chosen[positions]))
+            scale = float(len(positions) if recipe.batch_loss == "sum" else 1)
+            total += self.network.backpropagate(batch, scale)
+            if (cost := self.sampler.cost(self.network, step)) is not None:
+                # Restarts share no parameter, so the sum's gradient is each one's own.
+                (cost.sum() * scale).backward()
+                total += cost.detach()
             if recipe.clip:
                 self._stack.clip_gradients(recipe.clip)
-            self._stack.step(learning_rate, readout_only=readout_only)
-        self._share.add_up(total)
+            self._stack.step(rate, readout_only=readout_only)
         return total / len(batches)
 
-    def _look(self, train_loss: Tensor) -> list[CurvePoint]:
-        result = evaluate(self.network, self._dev_questions, self.dev)
+    def _evaluate(self, train_loss: Tensor) -> list[CurvePoint]:
+        """Ask the development questions, and keep the weights of every restart that has improved."""
+        dev = self.sampler.dev
+        result = evaluate(self.network, dev.questions, dev.chosen)
         largest = self._stack.largest()
         points = []
         for position, restart in enumerate(self._active):
@@ -186,9 +186,7 @@ class RestartTrainer:
             keep = self.recipe.keep
             improved = development_rank(keep, loss, error) < development_rank(keep, restart.dev_loss, restart.dev_error)
             vanished = (
-                self.network.reads
-                and len(self.dev) >= _QUESTIONS_TO_TELL
-                and result.variation[position] < _LEAST_VARIATION
+                self.network.reads and len(dev) >= _QUESTIONS_TO_TELL and result.variation[position] < _LEAST_VARIATION
             )
             restart.diverged = (
                 not math.isfinite(loss)
@@ -236,3 +234,12 @@ class RestartTrainer:
         if self._active:
             self._stack.restore(state.tensors)
         return True
+
+
+def epochs(trainer: RestartTrainer) -> Iterator[Epoch]:
+    """Train epoch by epoch to the end. Between two epochs the caller may save the state, or stop for good."""
+    while not trainer.finished:
+        points = tuple(trainer.run_epoch())
+        best = min((restart.dev_error for restart in trainer.restarts), default=math.inf)
+        error = best if best <= 100 else None
+        yield Epoch(trainer.epoch, trainer.recipe.max_epochs, trainer.active, error, points)

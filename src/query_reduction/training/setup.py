@@ -8,20 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from typing import Any, TypeVar
 
 from query_reduction.dialog.dialogs import DialogOptions
 from query_reduction.errors import InputError
 from query_reduction.reading.stories import StoryOptions
 from query_reduction.rivals.registry import kind_of, kinds, name_of, resolve
 from query_reduction.settings import changed
-from query_reduction.training.recipes import Recipe, family
+from query_reduction.training.presets import changes_of, preset
+from query_reduction.training.recipes import Recipe
 
 __all__ = ["Setup", "continued", "options_of", "own_setup", "setup"]
 
 _OPTIONS: dict[str, type] = {"stories": StoryOptions, "dialogs": DialogOptions}
 _SUFFIXES: dict[str, dict[str, Any]] = {"+": {"match": "original"}, "c": {"copying": True}}
 """What a letter after a network's name does to a dialog task."""
+Settings = TypeVar("Settings")
+
 _PEOPLE_WRITE: dict[str, dict[str, Any]] = {"stories": {"writing": "any"}}
 """Settings for training on one's own stories."""
 
@@ -63,20 +66,17 @@ def setup(
         name, suffix = network[:-1], network[-1]
         if kind != "dialogs":
             raise InputError(f"network {network!r}: {suffix!r} is for dialogs and has no effect on {kind}")
-    chosen = family(recipe)
-    parts: dict[str, Any] = {
-        "network": resolve(name),
-        "task": _OPTIONS[kind](),
-        "recipe": chosen.for_data(questions, kind),
-    }
-    parts["network"] = changed(parts["network"], _known(parts["network"], chosen.network))
-    parts["task"] = changed(parts["task"], _known(parts["task"], chosen.task) | _SUFFIXES.get(suffix, {}))
-    published = kind_of(parts["network"]).recipe
+    chosen = preset(recipe)
+    config, task, options = resolve(name), _OPTIONS[kind](), chosen.recipe(questions, kind)
+    config = _with_its_own(config, changes_of(chosen.network))
+    task = changed(_with_its_own(task, changes_of(chosen.reading)), _SUFFIXES.get(suffix, {}))
+    published = kind_of(config).recipe
+    _check_published(name, published)
     if chosen.name == "original" and published:
-        parts["recipe"] = changed(Recipe(), _known(parts["recipe"], published))
-        parts["task"] = changed(parts["task"], _known(parts["task"], published))
+        options, task = _with_its_own(Recipe(), published), _with_its_own(task, published)
+    parts: dict[str, Any] = {"network": config, "task": task, "recipe": options}
     for setting, value in (changes or {}).items():
-        owner = next((part for part, own in parts.items() if setting in _names(type(own))), None)
+        owner = next((part for part, settings in parts.items() if setting in _names(type(settings))), None)
         if owner is None:
             raise InputError(_no_effect(setting, network, kind, parts))
         parts[owner] = changed(parts[owner], {setting: value})
@@ -86,12 +86,12 @@ def setup(
 def own_setup(
     network: str | None, recipe: str, *, kind: str, questions: int, changes: Mapping[str, Any] | None = None
 ) -> Setup:
-    """The same for people's own training: without a network's name the recipe's own, and stories written in any way.
+    """The same for people's own training: without a network's name the preset's, and stories written in any way.
 
-    The families themselves keep to what was published.
+    The presets themselves keep to what was published.
     """
     wanted = {**_PEOPLE_WRITE.get(kind, {}), **(changes or {})}
-    name = family(recipe).default_network if network is None else network
+    name = preset(recipe).default_network if network is None else network
     return setup(name, recipe, kind=kind, questions=questions, changes=wanted)
 
 
@@ -107,9 +107,9 @@ def continued(
     """The settings to train a model further: its network and task stay as they are, only the recipe is chosen."""
     for setting in changes:
         if setting in _names(type(config)) | _names(type(task)):
-            raise InputError(f"{setting} comes from the model that training goes on from; leave it out")
+            raise InputError(f"{setting} comes from the model that is fine-tuned; leave it out")
     if changes.get("restarts", 1) != 1:
-        raise InputError("restarts has no effect: all of them would go on from the same weights")
+        raise InputError("restarts has no effect: all of them would start from the same weights")
     wanted = {**changes, "restarts": 1}
     return replace(
         setup(name_of(config), recipe, kind=kind, questions=questions, changes=wanted), network=config, task=task
@@ -120,15 +120,23 @@ def _names(settings: type) -> set[str]:
     return {field.name for field in fields(settings)}
 
 
-def _known(settings: Any, wanted: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in wanted.items() if name in _names(type(settings))}
+def _with_its_own(settings: Settings, changes: Mapping[str, Any]) -> Settings:
+    """Settings with those of the changes that they have; the others are for other networks or other data."""
+    return changed(settings, {name: value for name, value in changes.items() if name in _names(type(settings))})
+
+
+def _check_published(network: str, published: Mapping[str, Any]) -> None:
+    """A network's published settings are of its training or of its reading; a misspelt one is neither."""
+    known = _names(Recipe).union(*map(_names, _OPTIONS.values()))
+    if unknown := sorted(published.keys() - known):
+        raise TypeError(f"network {network}: its published recipe has {unknown[0]!r}, which is no setting")
 
 
 def _no_effect(setting: str, network: str, kind: str, parts: Mapping[str, Any]) -> str:
     if any(setting in _names(options) for options in _OPTIONS.values()):
         return f"{setting} has no effect on {kind}"
-    owners = [name for name, known in kinds().items() if setting in _names(known.config)]
-    if owners:
-        return f"{setting} has no effect on network {network}; those that have it: {', '.join(owners)}"
-    have = sorted(set().union(*(_names(type(own)) for own in parts.values())))
-    return f"no setting {setting!r}; choose from {', '.join(have)}"
+    networks = [name for name, known in kinds().items() if setting in _names(known.config)]
+    if networks:
+        return f"{setting} has no effect on network {network}; those that have it: {', '.join(networks)}"
+    existing = sorted(set().union(*(_names(type(settings)) for settings in parts.values())))
+    return f"no setting {setting!r}; choose from {', '.join(existing)}"

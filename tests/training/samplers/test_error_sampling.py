@@ -11,7 +11,7 @@ import pytest
 from query_reduction.errors import InputError
 from query_reduction.sources.named import load_parts
 from query_reduction.stacked.network import StackedNetwork
-from query_reduction.training.run import Run
+from query_reduction.training.run import Run, best_restart, train_to_end
 from query_reduction.training.samplers.error_sampling import Focus
 from query_reduction.training.setup import setup
 
@@ -72,18 +72,17 @@ def test_errors_are_those_of_the_network() -> None:
 
 def test_the_same_seed_trains_the_same() -> None:
     first, second = run(), run()
-    first.train()
-    second.train()
-    assert first.best().dev_loss == second.best().dev_loss
+    train_to_end(first)
+    train_to_end(second)
+    assert best_restart(first).dev_loss == best_restart(second).dev_loss
 
 
 def test_an_epoch_may_tell_a_part_of_very_many() -> None:
     trained = run(focus_questions=64, batch=32)
-    renewed = trained.trainer._renewed
-    assert renewed is not None
     most = max(len(story.questions) for story in PARTS.train)
-    assert 64 <= len(renewed(0)) < 64 + 2 * most
-    assert len(run().trainer._renewed(0)) >= 180  # type: ignore[misc]
+    assert 64 <= len(trained.trainer.sampler.epoch(0, trained.trainer.network)) < 64 + 2 * most
+    whole = run().trainer
+    assert len(whole.sampler.epoch(0, whole.network)) >= 180
 
 
 @pytest.mark.parametrize("changes", [{"restarts": 2}, {"copies": 0}])

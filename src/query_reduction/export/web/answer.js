@@ -8,14 +8,18 @@ function answer(story, question) {
   const sentences = (typeof story === "string" ? [story] : story).flatMap(splitSentences);
   const { nameBack, sentences: read, asked, ...about } = reader.read(sentences, question);
   const record = network.read(read.map(({ ids }) => ids), asked.ids);
-  const ranked = model.vocabulary.answers
+  const best = model.vocabulary.answers
     .map((text, number) => ({ answer: nameBack(text), probability: record.probabilities[number] }))
     .sort((one, other) => other.probability - one.probability)
     .slice(0, SHOWN);
+  const ranked = calibrated(model.calibration, best, about, asked);
+  const doubts = doubtsOf(model.calibration, ranked[0].probability, about, asked);
   const total = record.contributions.reduce((sum, value) => sum + value, 0) || 1;
   return {
     answer: ranked[0].answer,
     confidence: ranked[0].probability,
+    declined: doubts.length > 0,
+    doubts,
     runners_up: ranked.slice(1),
     ranked,
     ...about,

@@ -61,11 +61,12 @@ function show() {
     return;
   }
   const found = answer(story, question);
-  byId("answer").textContent = found.answer;
-  byId("sure").textContent = `${percent(found.confidence)} sure`;
+  byId("answer").textContent = found.declined ? "I don't know" : found.answer;
+  const sure = `${percent(found.confidence)} sure`;
+  byId("sure").textContent = found.declined ? `best guess: ${found.answer}, ${sure}` : sure;
   const others = found.runners_up.map(({ answer: text, probability }) => `${text} ${percent(probability)}`);
   byId("others").textContent = others.length ? `then ${others.join(", ")}` : "";
-  byId("notes").replaceChildren(...found.notes.map((note) => element("li", {}, note)));
+  byId("notes").replaceChildren(...[...found.doubts, ...found.notes].map((note) => element("li", {}, note)));
   byId("table").replaceChildren(table(found));
 }
 

@@ -48,14 +48,14 @@ def scan_lines(
             if story.sentences or story.questions:
                 yield story.finish(task)
             story = _StoryBeingRead()
-        complaint = _take_line(story, number, text, unanswered)
+        complaint = _take_line(story, place, number, text, unanswered)
         if complaint:
             problems.append(Problem(path, place, complaint))
     if story.sentences or story.questions:
         yield story.finish(task)
 
 
-def _take_line(story: _StoryBeingRead, number: int, text: str, unanswered: bool) -> str:
+def _take_line(story: _StoryBeingRead, place: int, number: int, text: str, unanswered: bool) -> str:
     """Add one line to the story; return an error message, or an empty string."""
     if "\t" not in text:
         sentence = sys.intern(text.strip())  # a few hundred sentences make up a file of thousands of lines
@@ -77,7 +77,9 @@ def _take_line(story: _StoryBeingRead, number: int, text: str, unanswered: bool)
             return f"supporting fact {shown(fact)} is not an earlier sentence of this story"
         support.append(position)
     story.questions.append(
-        Question(sys.intern(question.strip()), sys.intern(answer.strip()), len(story.sentences), tuple(support))
+        Question(
+            sys.intern(question.strip()), sys.intern(answer.strip()), len(story.sentences), tuple(support), line=place
+        )
     )
     return ""
 

@@ -37,7 +37,7 @@ def parse_json(text: str) -> Any:
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
-        raise BadRecordError(f"not JSON: {error.msg} at column {error.colno}") from error
+        raise BadRecordError(f"not JSON: {error.msg.removesuffix(' at')} at column {error.colno}") from error
     except RecursionError as error:
         raise BadRecordError("JSON nested too deeply") from error
     except ValueError as error:  # of int(), which json calls

@@ -37,7 +37,8 @@ def _records(path: Path, problems: list[Problem]) -> Iterator[Record]:
     try:
         yield from walk.records()
     except json.JSONDecodeError as error:
-        problems.append(Problem(path, error.lineno, f"not JSON: {error.msg} at column {error.colno}"))
+        what = f"not JSON: {error.msg.removesuffix(' at')} at column {error.colno}"
+        problems.append(Problem(path, error.lineno, what))
     except RecursionError:
         problems.append(Problem(path, walk.line(), "JSON nested too deeply"))
     except ValueError:  # from int(), which json calls

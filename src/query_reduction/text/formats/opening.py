@@ -11,6 +11,8 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import IO, Protocol
 
+from query_reduction.text.formats.foreign import BEGINNING, foreign_file
+
 __all__ = [
     "LONGEST_LINE",
     "MOST_LOADED",
@@ -83,8 +85,11 @@ def open_text(path: Path) -> Iterator[IO[str]]:
         with path.open("rb") as file:
             if (watched := _watched.get()) is not None:
                 watched.append(file)
-            packed = file.read(2) == _GZIP
+            beginning = file.read(BEGINNING)
             file.seek(0)
+            packed = beginning.startswith(_GZIP)
+            if foreign := foreign_file(beginning, path):
+                raise UnreadableError(foreign)
             if not packed and path.suffix == ".gz":
                 raise UnreadableError("named .gz, but not a gzip file")
             if not packed:

@@ -66,7 +66,7 @@ def read_file(path: Path) -> list[Story]:
     if problems:
         raise InputError(f"{problems[0]} ('qrn data check' lists all problems)")
     if not any(story.questions for story in stories):
-        raise InputError(f"{path}: no questions in this file; 'qrn data --help' describes the format of stories")
+        raise InputError(f"{path}: no questions in this file; 'qrn data check' says what it holds")
     return stories
 
 
@@ -132,10 +132,12 @@ def _read_path(path: Path, unanswered: bool) -> list[Story]:
 def record_scanner(path: Path) -> Scanner | None:
     """The reader of the file if it is JSON or a table, by its suffix or how it begins; None for numbered lines."""
     suffix = Path(path.name.removesuffix(".gz")).suffix.lower()
-    if suffix in _SCANNERS and suffix != ".json":
-        return _SCANNERS[suffix]
+    if suffix in (".csv", ".tsv"):
+        return scan_table
     beginning = first_characters(path).lstrip()
     first_line, _, rest = beginning.partition("\n")
+    if suffix in (".jsonl", ".ndjson"):  # some people name a whole array so
+        return scan_json if first_line.strip() == "{" or first_line.startswith("[") else jsonl.scan_lines
     if beginning.startswith("{") and rest.strip() and _is_json(first_line):
         return jsonl.scan_lines  # some people name these .json, too
     if suffix == ".json" or beginning.startswith(("{", "[")):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -51,10 +52,15 @@ def scan_records(
             if told_before not in (None, dialog):
                 raise BadRecordError("stories and dialogs in one file: use two files")
             told_before = dialog
+            rows.place = place
             yield from _stories(value, rows, unanswered)
         except BadRecordError as error:
             problems.append(Problem(path, place, str(error)))
     yield from rows.finish()
+
+
+_NAMES_OF_LISTS = ("sentences", "turns", "paragraphs")
+_LIKE = 0.8
 
 
 def _is_dialog(value: Any, rows: RowReader) -> bool:
@@ -63,6 +69,10 @@ def _is_dialog(value: Any, rows: RowReader) -> bool:
             "a story is an object with 'sentences' and 'questions', a dialog one with 'turns', a row one with 'story', "
             f"'question' and 'answer'; found {shown(value)}"
         )
+    for name in value:
+        near = get_close_matches(str(name).lower(), _NAMES_OF_LISTS, 1, _LIKE)
+        if near and isinstance(value[name], list) and not any(known in value for known in _NAMES_OF_LISTS):
+            raise BadRecordError(f"{shown(name)} is unknown; did you mean '{near[0]}'?")
     return "turns" in value or (not ("sentences" in value or "paragraphs" in value) and rows.columns(value).dialogs)
 
 
@@ -70,23 +80,25 @@ def _stories(value: Mapping[str, Any], rows: RowReader, unanswered: bool) -> Ite
     if "turns" in value:
         yield _dialog(value, unanswered)
     elif "sentences" in value:
-        yield _story(value, unanswered)
+        yield _story(value, unanswered, rows.place)
     elif "paragraphs" in value:
         yield from squad.stories_of_article(value, unanswered=unanswered)
     else:
         yield from rows.take(value)
 
 
-def _story(value: Mapping[str, Any], unanswered: bool) -> Story:
+def _story(value: Mapping[str, Any], unanswered: bool, place: int) -> Story:
     sentences = plain(value["sentences"])
     if not isinstance(sentences, list) or not all(isinstance(s, str) and s.strip() for s in sentences):
         raise BadRecordError("'sentences' must be a list of non-empty texts")
     if not sentences:
         raise BadRecordError("a story needs at least one sentence")
+    if "questions" not in value and "question" in value:
+        raise BadRecordError("'question' beside 'sentences': give 'questions', a list of objects with 'question'")
     questions = plain(value.get("questions", []))
     if not isinstance(questions, list):
         raise BadRecordError("'questions' must be a list")
-    asked = [_question(question, len(sentences), unanswered) for question in questions]
+    asked = [_question(question, len(sentences), unanswered, place) for question in questions]
     return Story(
         tuple(checked_text(sentence, "a sentence") for sentence in sentences),
         tuple(sorted(asked, key=lambda question: question.after)),
@@ -94,7 +106,7 @@ def _story(value: Mapping[str, Any], unanswered: bool) -> Story:
     )
 
 
-def _question(value: Any, sentence_count: int, unanswered: bool) -> Question:
+def _question(value: Any, sentence_count: int, unanswered: bool, place: int) -> Question:
     if not isinstance(value, dict) or not isinstance(value.get("question"), str) or not value["question"].strip():
         raise BadRecordError("a question is an object with a text 'question' and an 'answer'")
     text = checked_text(value["question"], "the question")
@@ -107,6 +119,7 @@ def _question(value: Any, sentence_count: int, unanswered: bool) -> Question:
         after,
         positions_of(value.get("support"), after),
         label_of(value.get("id"), "'id'"),
+        place,
     )
 
 

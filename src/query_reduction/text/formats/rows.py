@@ -45,6 +45,8 @@ _NAMES = {
     "row": ("row",),
 }
 _ROLE = {name: role for role, names in _NAMES.items() for name in names}
+_INSTEAD = {"target": "answer", "label": "answer"}
+"""Names that datasets have for a column, used where it has none of its own."""
 _EXPECTED = "expected columns story (or context, passage), question and answer, or dialog, user and system"
 _LIKE = 0.82
 _MOST_QUESTIONS = 1000
@@ -80,6 +82,10 @@ def match_columns(names: Iterable[Hashable], *, unanswered: bool = False) -> Col
             )
         else:
             of_role[role] = name
+    for name in names:
+        role = _INSTEAD.get(str(name).strip().lower())
+        if role is not None:
+            of_role.setdefault(role, name)
     dialogs = "system" in of_role or ("user" in of_role and "question" not in of_role)
     needed = {"dialog", "user", "system"} if dialogs else {"story", "question", "answer"}
     if unanswered:
@@ -100,6 +106,8 @@ class RowReader:
 
     task: str = ""
     """The task of rows that do not name one."""
+    place: int = 0
+    """The line of the row to take."""
     unanswered: bool = False
     _names: tuple[Hashable, ...] = ()
     _columns: Columns | None = None
@@ -146,6 +154,7 @@ class RowReader:
             len(sentences),
             positions_of(columns.get(row, "support"), len(sentences)),
             label_of(columns.get(row, "id"), "'id'"),
+            self.place,
         )
         task = label_of(columns.get(row, "task"), "'task'") or self.task
         goes_on = sentences[: len(self._sentences)] == self._sentences and task == self._task

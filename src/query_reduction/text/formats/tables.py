@@ -20,6 +20,7 @@ from query_reduction.text.stories import Story
 __all__ = ["DELIMITERS", "columns_of_header", "scan_table"]
 
 DELIMITERS = ",;\t"
+_NAMED = {",": "comma", ";": "semicolon", "\t": "tab"}
 
 
 def scan_table(
@@ -77,7 +78,11 @@ def _records(path: Path, problems: list[Problem], unanswered: bool) -> Iterator[
         if len(fields) == len(names):
             yield Record(place, dict(zip(names, fields, strict=True)))
         elif fields:
-            problems.append(Problem(path, place, f"expected {_count(names)} as in the header, found {len(fields)}"))
+            empty = len(fields) > len(names) and not any(fields[len(names) :])
+            why = f": a {_NAMED[delimiter]} at the end of the line" if empty else ""
+            problems.append(
+                Problem(path, place, f"expected {_count(names)} as in the header, found {len(fields)}{why}")
+            )
 
 
 def _complaint(error: csv.Error) -> str:
