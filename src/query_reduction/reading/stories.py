@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from jaxtyping import Float
 
 __all__ = [
-    "_SHOWN",
     "Answer",
     "Ranked",
     "StoryOptions",
