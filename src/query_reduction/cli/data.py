@@ -153,13 +153,17 @@ class GenerateData:
     """Hide the stories in the lines of this text, --sentences in all: training and validation in its first half,
     test in its second (in all of it, if more are needed)."""
     words: Path | None = None
-    """A table of words to use instead of the built-in one, e.g. for another language."""
+    """A table of words of your own to use instead of the built-in one."""
+    language: str = "english"
+    """The language of the stories: chinese, english, german, latin, russian or turkish."""
     json: bool = False
     """Print as one JSON object."""
     options: worlds.WorldOptions = field(default_factory=worlds.WorldOptions)
 
     def run(self) -> int:
         """Generate."""
+        if self.words and self.language != "english":
+            raise InputError("give --words or --language, not both: a table of words has its own language")
         paths = worlds.write(
             self.out,
             parse_tasks(self.tasks),
@@ -167,7 +171,7 @@ class GenerateData:
             self.seed,
             held_out_questions=self.held_out_questions,
             options=self.options,
-            words=worlds.load_words(self.words) if self.words else None,
+            words=worlds.load_words(self.words) if self.words else worlds.load_language(self.language),
             unseen_names=self.unseen_names,
             mixed=self.mixed,
             haystack=read_haystack(self.haystack) if self.haystack else (),
