@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from query_reduction.names.forms import Forms
 from query_reduction.names.groups import Mapped, blocks, elements, product
 from query_reduction.names.renaming import Renaming, Sentences
 from query_reduction.names.units import Units, plain
@@ -38,6 +39,8 @@ class Symmetries:
     lending: tuple[Kind, ...] = ()
     """Units that stand in the same places, whether or not they are interchangeable: an unknown name may be read as any
     of them. Empty: those of ``kinds``."""
+    forms: Forms = field(default_factory=Forms)
+    """How names are written where they stand."""
 
     def __bool__(self) -> bool:
         """Whether anything may be renamed at all."""
@@ -105,7 +108,7 @@ class Symmetries:
 
     def sample(self, rng: random.Random, sentences: Sentences | None = None) -> Renaming:
         """A renaming drawn at random; ``sentences`` are texts already split, as a ``Renamer`` keeps them."""
-        return Renaming(self.sample_mapping(rng), sentences or Sentences(self.units, written=self.written))
+        return Renaming(self.sample_mapping(rng), sentences or Sentences(self.units, written=self.written, forms=self.forms))
 
     def as_json(self) -> dict[str, object]:
         """As lists, texts and numbers, for a model file."""
@@ -122,7 +125,10 @@ class Symmetries:
 
     def describe(self) -> list[str]:
         """What was found, as lines of text."""
-        lines = [f"interchangeable: {', '.join(map(self._write, kind))}" for kind in self.kinds]
+        lines = []
+        for kind in self.kinds:
+            forms = ", in all their forms" if self.forms.several.intersection(kind) else ""
+            lines.append(f"interchangeable{forms}: {', '.join(map(self._write, kind))}")
         for table in self.tables:
             rows = ", ".join("/".join(dict.fromkeys(map(self._write, row))) for row in table)
             lines.append(f"interchangeable, in all their forms: {rows}")
@@ -145,7 +151,7 @@ class Renamer:
 
     def __init__(self, symmetries: Symmetries, stories: Iterable[Story] = ()) -> None:
         self.symmetries = symmetries
-        self.sentences = Sentences(symmetries.units, stories, symmetries.written)
+        self.sentences = Sentences(symmetries.units, stories, symmetries.written, symmetries.forms)
 
     def draw(self, rng: random.Random) -> Renaming:
         """One renaming at random."""

@@ -12,11 +12,13 @@ from query_reduction.names.discovery.columns import find_columns
 from query_reduction.names.discovery.corpus import read_corpus
 from query_reduction.names.discovery.couplings import find_couplings
 from query_reduction.names.discovery.kinds import Trial, find_kinds
+from query_reduction.names.discovery.paradigms import find_units
 from query_reduction.names.discovery.truth import join_by_truth
 from query_reduction.names.groups import blocks
+from query_reduction.names.forms import find_forms
 from query_reduction.names.renaming import Sentences
 from query_reduction.names.symmetries import Coupled, Symmetries, Table
-from query_reduction.names.units import Units, find_phrases, plain
+from query_reduction.names.units import plain
 from query_reduction.text.stories import Story
 
 __all__ = ["discover"]
@@ -36,12 +38,12 @@ def discover(stories: Sequence[Story], *, seed: int = 0, progress: Callable[[str
     if not stories:
         return Symmetries()
     say("reading the stories")
-    units = Units(find_phrases(stories))
+    units = find_units(stories)
     corpus = read_corpus(stories, units)
     candidates = find_candidates(corpus)
     columns = find_columns(corpus, candidates)
     if columns:
-        units = Units(units.phrases, columns)
+        units = replace(units, columns=columns)
         corpus = read_corpus(stories, units)
         candidates = find_candidates(corpus)
     say("counting co-occurrences")
@@ -70,7 +72,12 @@ def discover(stories: Sequence[Story], *, seed: int = 0, progress: Callable[[str
     sentences = Sentences(units, stories)
     moved = sorted({plain(unit) for unit in found.all_units})
     written = {unit: sentences.written(unit) for unit in moved if sentences.written(unit) != unit}
-    return replace(found, contexts=find_contexts(stories, units, found.fillers), written=written)
+    return replace(
+        found,
+        contexts=find_contexts(stories, units, found.fillers),
+        written=written,
+        forms=find_forms(more_stories, units, found.columns),
+    )
 
 
 def _first(stories: Sequence[Story], enough: int) -> list[Story]:
