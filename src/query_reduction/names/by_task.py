@@ -38,6 +38,11 @@ class SymmetriesByTask:
         """All names of several words."""
         return frozenset().union(*(found.units.phrases for found in self.of_task.values()))
 
+    @property
+    def has_forms(self) -> bool:
+        """Whether names have several forms in any task."""
+        return any(found.units.names for found in self.of_task.values())
+
     def retelling(self, stories: Sequence[Story]) -> Callable[[random.Random], list[Story]]:
         """A function that gives the stories again, each with its own renaming."""
         renamers = {task: Renamer(found, _told_in(stories, task)) for task, found in self.of_task.items()}

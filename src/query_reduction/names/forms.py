@@ -7,14 +7,16 @@ form it has beside each word of another place. Where no rule is known a text can
 
 from __future__ import annotations
 
+import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from query_reduction.names.units import TextKind, Units, words_of
 from query_reduction.text.stories import Story
 
-__all__ = ["Forms", "Rule", "find_forms"]
+__all__ = ["Forms", "Rule", "find_forms", "likeness"]
 
 ALONE = -1
 """In place of the position of another word: the form depends on the name itself."""
@@ -48,6 +50,12 @@ class Forms:
     """The names that have several forms."""
     kind: Mapping[str, int] = field(default_factory=dict)
     """The number of the kind of each unit that is in one: patterns do not distinguish these."""
+
+    @staticmethod
+    def of(rules: Mapping[str, Rule], names: Mapping[str, str], kinds: Sequence[Sequence[str]]) -> Forms:
+        """The forms of these names, given the kinds they are of."""
+        kind = {unit: number for number, members in enumerate(kinds) for unit in members}
+        return Forms(rules, frozenset(names.values()), kind)
 
     def written(self, units: Sequence[str], of: TextKind) -> list[str] | None:
         """The units in the forms that their places demand, or None if one of these is not known."""
@@ -90,7 +98,7 @@ def find_forms(stories: Iterable[Story], units: Units, kinds: Sequence[Sequence[
             if name in several:
                 seen[f"{pattern}\t{place}"].add((names, form))
     rules = {key: _rule(told, int(key.rpartition("\t")[2])) for key, told in sorted(seen.items())}
-    return Forms({key: rule for key, rule in rules.items() if rule}, several, kind)
+    return Forms.of({key: rule for key, rule in rules.items() if rule}, units.names, kinds)
 
 
 def _rule(told: Iterable[tuple[tuple[str, ...], str]], place: int) -> Rule | None:
@@ -103,3 +111,34 @@ def _rule(told: Iterable[tuple[tuple[str, ...], str]], place: int) -> Rule | Non
         if all(forms.setdefault(_key(units, place, beside), form) == form for units, form in told):
             return Rule(beside, forms)
     return None
+
+
+@lru_cache(maxsize=1 << 18)
+def likeness(one: str, other: str) -> float:
+    """The longest part that two words have in common, compared with their length: from 0 to 1. Marks do not count.
+
+    Names of as many words are compared word by word: in each form every word of them may be another.
+    """
+    words, others = one.split(" "), other.split(" ")
+    if len(words) == len(others) > 1:
+        return sum(map(likeness, words, others)) / len(words)
+    if len(words) != len(others) and not set(words).isdisjoint(others):
+        return 0.0  # "gave Mary" is not a form of "Mary"
+    one, other = _bare(one), _bare(other)
+    longest = 0
+    lengths = [0] * (len(other) + 1)
+    for letter in one:
+        before = lengths
+        lengths = [0] * (len(other) + 1)
+        for place, same in enumerate(other, 1):
+            if letter == same:
+                lengths[place] = before[place - 1] + 1
+                longest = max(longest, lengths[place])
+    return 2 * longest / (len(one) + len(other))
+
+
+@lru_cache(maxsize=1 << 16)
+def _bare(word: str) -> str:
+    """The word without its marks: "mäuse" is as like "maus" as "mause"."""
+    parts = unicodedata.normalize("NFD", word)
+    return "".join(letter for letter in parts if not unicodedata.combining(letter)) or word

@@ -108,7 +108,9 @@ class Symmetries:
 
     def sample(self, rng: random.Random, sentences: Sentences | None = None) -> Renaming:
         """A renaming drawn at random; ``sentences`` are texts already split, as a ``Renamer`` keeps them."""
-        return Renaming(self.sample_mapping(rng), sentences or Sentences(self.units, written=self.written, forms=self.forms))
+        return Renaming(
+            self.sample_mapping(rng), sentences or Sentences(self.units, written=self.written, forms=self.forms)
+        )
 
     def as_json(self) -> dict[str, object]:
         """As lists, texts and numbers, for a model file."""

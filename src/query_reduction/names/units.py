@@ -128,9 +128,7 @@ def find_phrases(stories: Iterable[Story], names: Mapping[str, str] | None = Non
             answers_written.update(words_of(part) for part in question.answer.split(","))
     names = names or {}
     found = {
-        phrase
-        for phrase in _phrases(_named(as_written, names), _named(answers_written, names))
-        if _ASKED not in phrase
+        phrase for phrase in _phrases(_named(as_written, names), _named(answers_written, names)) if _ASKED not in phrase
     }
     if not names:
         return frozenset(found)

@@ -126,4 +126,3 @@ class Words:
             self,
             **{kind: replace(getattr(self, kind), unseen_from=taken.get(kind, options.things) or 0) for kind in _NAMES},
         )
-

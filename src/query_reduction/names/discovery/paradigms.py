@@ -11,18 +11,17 @@ for the evidence to decide, as for any other unit.
 
 from __future__ import annotations
 
-import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
 from itertools import combinations
 
 from query_reduction.names.discovery.candidates import Candidates, find_candidates
 from query_reduction.names.discovery.corpus import Corpus, Encoded, read_corpus
+from query_reduction.names.forms import likeness
 from query_reduction.names.units import TextKind, Units, find_phrases
 from query_reduction.text.stories import Story
 
-__all__ = ["find_units", "likeness"]
+__all__ = ["find_units"]
 
 _ROUNDS = 4
 """Forms found let others be found: where verbs agree, people of both genders only then stand in the same contexts."""
@@ -36,7 +35,7 @@ _PAIRED = 0.8
 _DECIDED = 10
 """How often a neighbour must have decided as before, over all its texts: by chance, once in 2^10 times."""
 _FRAMES = 3
-_WORTHWHILE = 0.95
+_WORTHWHILE = 0.9
 """Forms are joined if that leaves at most this fraction of units and patterns."""
 _SLOTS = 400
 _NO_UNIT = -1
@@ -54,7 +53,9 @@ def find_units(stories: Sequence[Story]) -> Units:
     plain = Units(find_phrases(stories))
     ways = [plain, Units(plain.phrases, names=_find_names(stories, plain.phrases, {})), _forms_first(stories)]
     costs = [_patterns(stories, units) for units in ways]
-    return ways[0] if min(costs) > _WORTHWHILE * costs[0] else ways[costs.index(min(costs))]
+    # Of equals the one with the fewest phrases: a phrase cannot take part in a pattern by its words.
+    best = min(range(len(ways)), key=lambda way: (costs[way], len(ways[way].phrases)))
+    return ways[best] if costs[best] <= _WORTHWHILE * costs[0] else ways[0]
 
 
 def _patterns(stories: Sequence[Story], units: Units) -> int:
@@ -86,9 +87,7 @@ def _forms_first(stories: Sequence[Story]) -> Units:
     return Units(phrases, names=_find_names(stories, phrases, names))
 
 
-def _find_names(
-    stories: Sequence[Story], phrases: frozenset[tuple[str, ...]], names: dict[str, str]
-) -> dict[str, str]:
+def _find_names(stories: Sequence[Story], phrases: frozenset[tuple[str, ...]], names: dict[str, str]) -> dict[str, str]:
     """For every form of a name or word that has several: the form that stands for all."""
     rank = _rank(stories, Units(phrases))
     for _ in range(_ROUNDS):
@@ -296,32 +295,3 @@ def _partners(names: Sequence[str], one: frozenset[int], other: frozenset[int]) 
     if total / len(pairs) < _ALIKE_ON_AVERAGE:
         return []
     return list(pairs.items())
-
-
-@lru_cache(maxsize=1 << 18)
-def likeness(one: str, other: str) -> float:
-    """The longest part that two words have in common, compared with their length: from 0 to 1. Marks do not count.
-
-    Names of as many words are compared word by word: in each form every word of them may be another.
-    """
-    words, others = one.split(" "), other.split(" ")
-    if len(words) == len(others) > 1:
-        return sum(map(likeness, words, others)) / len(words)
-    one, other = _bare(one), _bare(other)
-    longest = 0
-    lengths = [0] * (len(other) + 1)
-    for letter in one:
-        before = lengths
-        lengths = [0] * (len(other) + 1)
-        for place, same in enumerate(other, 1):
-            if letter == same:
-                lengths[place] = before[place - 1] + 1
-                longest = max(longest, lengths[place])
-    return 2 * longest / (len(one) + len(other))
-
-
-@lru_cache(maxsize=1 << 16)
-def _bare(word: str) -> str:
-    """The word without its marks: "mäuse" is as like "maus" as "mause"."""
-    parts = unicodedata.normalize("NFD", word)
-    return "".join(letter for letter in parts if not unicodedata.combining(letter)) or word

@@ -44,9 +44,7 @@ class Interpreter:
                 self._learn(text, meant)
             for question, meant_question in zip(story.questions, meaning.questions, strict=True):
                 self._learn(question.text, meant_question.text)
-                for part, meant in zip(
-                    question.answer.split(","), meant_question.answer.split(","), strict=True
-                ):
+                for part, meant in zip(question.answer.split(","), meant_question.answer.split(","), strict=True):
                     if self._answer.setdefault(meant, part) != part:
                         raise ValueError(f"{meant!r} is both {part!r} and {self._answer[meant]!r}")
                 asked += 1
