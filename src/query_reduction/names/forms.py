@@ -54,6 +54,8 @@ class Forms:
     @staticmethod
     def of(rules: Mapping[str, Rule], names: Mapping[str, str], kinds: Sequence[Sequence[str]]) -> Forms:
         """The forms of these names, given the kinds they are of."""
+        if not names:
+            return Forms()
         kind = {unit: number for number, members in enumerate(kinds) for unit in members}
         return Forms(rules, frozenset(names.values()), kind)
 

@@ -24,7 +24,9 @@ class _Apart:
 
     pieces: tuple[str, ...]
     units: tuple[tuple[int, str], ...]
-    parts: tuple[int, ...] = ()
+    forms: tuple[str, ...]
+    """The units in the forms that the text has them in."""
+    parts: tuple[int, ...]
     """How many units each part has: an answer may have several, any other text has one."""
 
 
@@ -88,8 +90,8 @@ class Sentences:
 
     def _with_units(self, apart: _Apart, units: Sequence[str], kind: TextKind) -> str:
         pieces = list(apart.pieces)
-        for (place, _), unit in zip(apart.units, units, strict=True):
-            if plain(unit) != pieces[place].lower():
+        for (place, _), form, unit in zip(apart.units, apart.forms, units, strict=True):
+            if plain(unit) != form:
                 pieces[place] = self._write(unit, pieces[place])
         return "".join(pieces)
 
@@ -101,6 +103,7 @@ class Sentences:
     def _take_apart(self, text: str, kind: TextKind) -> _Apart:
         pieces: list[str] = []
         units: list[tuple[int, str]] = []
+        forms: list[str] = []
         lengths: list[int] = []
         done = 0
         # Only an answer is a list: its parts are read one by one, and have no neighbours.
@@ -115,18 +118,21 @@ class Sentences:
                 pieces += [text[done:begin], text[begin:stop]]
                 units.append((len(pieces) - 1, unit))
                 # The first word of a text may have a capital only because it is the first.
-                forms = self._written if begin > start or kind == "answer" else self._first
-                forms.setdefault(text[begin:stop].lower(), text[begin:stop])
+                spelling = self._written if begin > start or kind == "answer" else self._first
+                forms.append(" ".join(words[first : first + length]))
+                spelling.setdefault(forms[-1], text[begin:stop])
                 done = stop
                 first += length
             lengths.append(len(units) - counted)
         pieces.append(text[done:])
-        return _Apart(tuple(pieces), tuple(units), tuple(lengths))
+        return _Apart(tuple(pieces), tuple(units), tuple(forms), tuple(lengths))
 
     def _write(self, unit: str, instead_of: str) -> str:
         """The unit as it is written in the stories, capitalised if and only if the other is."""
         words = plain(unit)
         written = self.written(words)
+        if " " in words and " " not in written:
+            return written  # a script without spaces
         # Capitals within a name ("dock B") belong to it; those of "USA" stand for the one of "Mary".
         if instead_of == instead_of.lower() and (written[1:] == words[1:] or written.isupper()):
             return words

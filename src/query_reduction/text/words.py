@@ -14,7 +14,8 @@ __all__ = ["POSSESSIVE_ENDINGS", "WORD", "Tokens", "compose", "fold", "signs", "
 Tokens: TypeAlias = Literal["words", "spaces", "text"]
 """How a text is split into words.
 
-``words``: runs of letters, digits and underscores (models of version 0.1.0).
+``words``: runs of letters, digits and underscores (models of version 0.1.0); a Chinese character or hiragana is a word of
+its own, since no spaces show where words end.
 ``spaces``: everything between spaces, in lower case (dialogs).
 ``text``: words with their combining marks, inner apostrophes and hyphens (``don't``, ``well-known``), numbers with
 their points (``3.5``, ``10:30``), and each symbol that is not punctuation (``€``, ``%``, ``🙂``) as a separate word.
@@ -94,8 +95,9 @@ def _many_marks() -> re.Pattern[str]:
 
 @cache
 def _text_pattern() -> re.Pattern[str]:
-    letter = rf"[\w{_classes()[0]}{_JOINERS}]"
-    return re.compile(rf"\w{letter}*(?:{_INNER}{letter}+)*|{_sign_pattern().pattern}")
+    letter = rf"(?:[^\W{_UNSPACED}]|[{_classes()[0]}{_JOINERS}])"
+    word = rf"[^\W{_UNSPACED}]{letter}*(?:{_INNER}{letter}+)*"
+    return re.compile(rf"{word}|[{_UNSPACED}][{_classes()[0]}{_JOINERS}]*|{_sign_pattern().pattern}")
 
 
 @cache
