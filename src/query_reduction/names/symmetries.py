@@ -41,6 +41,8 @@ class Symmetries:
     of them. Empty: those of ``kinds``."""
     forms: Forms = field(default_factory=Forms)
     """How names are written where they stand."""
+    left_out: tuple[str, ...] = field(default=(), compare=False)
+    """What was not looked at, for want of time or because there was too much of it; not stored."""
 
     def __bool__(self) -> bool:
         """Whether anything may be renamed at all."""
@@ -139,6 +141,10 @@ class Symmetries:
             together = f", together with {', '.join(rest)}" if rest else ""
             lines.append(f"may be exchanged: {first}{together}")
         return lines
+
+    def not_examined(self) -> list[str]:
+        """One line that says what was not looked at, or none."""
+        return [f"not examined: {', '.join(self.left_out)}"] if self.left_out else []
 
     def _write(self, unit: str) -> str:
         return self.written.get(plain(unit), plain(unit))

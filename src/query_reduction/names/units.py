@@ -31,6 +31,9 @@ Place = tuple[TextKind, str, str]
 _LONGEST = 4
 _CONTEXTS = 3
 """The number of contexts in which a phrase must alternate with something of another length."""
+_TEXTS = 4000
+_WORDS = 30
+"""Phrases are looked for in at most so many different texts, the most frequent, of at most so many words."""
 _BOUND = 0.98
 """The fraction of a word's occurrences that must lie inside a phrase for the phrase to be its home."""
 
@@ -118,14 +121,16 @@ def find_phrases(stories: Iterable[Story], names: Mapping[str, str] | None = Non
 
     ``names`` are those of single words; a phrase is found if its words are, in whatever forms.
     """
-    as_written: set[tuple[str, ...]] = set()
+    counts: Counter[tuple[str, ...]] = Counter()
     answers_written: set[tuple[str, ...]] = set()
     for story in stories:
-        as_written.update(words_of(sentence) for sentence in story.sentences)
+        counts.update(words_of(sentence) for sentence in story.sentences)
         for question in story.questions:
             # What fills a gap of a question says nothing about a sentence that has the same words around one.
-            as_written.add((*words_of(question.text), _ASKED))
+            counts[*words_of(question.text), _ASKED] += 1
             answers_written.update(words_of(part) for part in question.answer.split(","))
+    most = counts.most_common(_TEXTS) if len(counts) > _TEXTS else counts.items()
+    as_written = {words for words, _ in most if len(words) <= _WORDS}
     names = names or {}
     found = {
         phrase for phrase in _phrases(_named(as_written, names), _named(answers_written, names)) if _ASKED not in phrase

@@ -35,9 +35,12 @@ _PAIRED = 0.8
 _DECIDED = 10
 """How often a neighbour must have decided as before, over all its texts: by chance, once in 2^10 times."""
 _FRAMES = 3
+_FILLERS = 20
+"""A gap of two words that more words fill says nothing about agreement."""
 _WORTHWHILE = 0.9
 """Forms are joined if that leaves at most this fraction of units and patterns."""
-_SLOTS = 400
+_SLOTS = 200
+"""The number of slots whose words are compared, the fullest first."""
 _NO_UNIT = -1
 
 _Slot = tuple[TextKind, int, int, int]
@@ -51,6 +54,8 @@ def find_units(stories: Sequence[Story]) -> Units:
     to be one word); of both ways, and of leaving all forms apart, the one is taken that needs the fewest patterns.
     """
     plain = Units(find_phrases(stories))
+    if not find_candidates(read_corpus(stories, plain)).pairs:
+        return plain
     ways = [plain, Units(plain.phrases, names=_find_names(stories, plain.phrases, {})), _forms_first(stories)]
     costs = [_patterns(stories, units) for units in ways]
     # Of equals the one with the fewest phrases: a phrase cannot take part in a pattern by its words.
@@ -176,7 +181,7 @@ def _agreeing(corpus: Corpus, candidates: Candidates, texts: _Texts) -> Iterator
 
     Only words that no context leaves a choice between: of those that are in a class only letters tell which are one.
     """
-    frames: dict[tuple[object, ...], set[int]] = defaultdict(set)
+    frames: dict[tuple[TextKind, int, int], set[int]] = defaultdict(set)
     for kind, text in texts:
         for place in range(len(text)):
             if text[place] in candidates.in_class:
@@ -185,11 +190,11 @@ def _agreeing(corpus: Corpus, candidates: Candidates, texts: _Texts) -> Iterator
                 other = place + side
                 if 0 <= other < len(text):
                     low = min(place, other)
-                    frames[kind, side, text[:low], text[low + 2 :]].add(text[place])
+                    frames[kind, side, hash((text[:low], text[low + 2 :]))].add(text[place])
     together: Counter[tuple[int, int, int]] = Counter()
-    for (_, side, *_), words in frames.items():
-        for one, other in combinations(sorted(words), 2):
-            together[int(str(side)), one, other] += 1
+    for (_, side, _), words in frames.items():
+        for one, other in combinations(sorted(words), 2) if len(words) <= _FILLERS else ():
+            together[side, one, other] += 1
     decided: dict[tuple[int, int], Counter[int]] = defaultdict(Counter)
     neighbours: dict[tuple[int, int], set[int]] = defaultdict(set)
     for text in _told(corpus):
@@ -234,7 +239,13 @@ def _lettered(corpus: Corpus, candidates: Candidates, texts: _Texts) -> Iterator
     for slot, words in filled.items():
         for unit in words if slot[1] == 0 else ():
             slots_of[unit].add(slot)
-        kept = frozenset(unit for unit in words if apart.occurs[unit] >= _TEXTS and len(corpus.names[unit]) > 1)
+        kept = frozenset(
+            unit
+            for unit in words
+            if (unit in candidates.in_class or unit in apart.answers)
+            and apart.occurs[unit] >= _TEXTS
+            and len(corpus.names[unit]) > 1
+        )
         if len(kept) > 1:
             fillers.add(kept)
     sets = sorted(sorted(fillers, key=lambda units: (-len(units), sorted(units)))[:_SLOTS], key=sorted)
@@ -251,6 +262,7 @@ class _Apart:
 
     def __init__(self, corpus: Corpus) -> None:
         self.occurs: Counter[int] = Counter()
+        self.answers = {unit for story in corpus.stories for question in story.questions for unit in question.answer}
         self._near: dict[tuple[int, int], Counter[tuple[TextKind, int]]] = defaultdict(Counter)
         for story in corpus.stories:
             texts: list[tuple[TextKind, Encoded]] = [("sentence", sentence) for sentence in story.sentences]
