@@ -180,7 +180,11 @@ class NameReader:
         return KnownReading(
             tuple(replaced[:-1]),
             replaced[-1],
-            {self._sentences.written(unit).lower(): written[name] for name, unit in reversed(chosen.items()) if name not in same},
+            {
+                self._sentences.written(unit).lower(): written[name]
+                for name, unit in reversed(chosen.items())
+                if name not in same
+            },
             tuple(name for name in reversed(fitting) if name not in chosen),
             tuple(crowded),
             sum(any(run.strange for run in apart.runs) for apart in texts),
