@@ -11,7 +11,7 @@ from query_reduction.cli.arguments import POSITIONAL
 from query_reduction.cli.check import data_path
 from query_reduction.cli.output import console, notes, print_json
 from query_reduction.errors import InputError
-from query_reduction.names.discovery.discover import discover
+from query_reduction.names.discovery.discover import SECONDS, discover
 from query_reduction.settings import Between
 from query_reduction.sources.fetch import DATASETS, cache_folder, fetch
 from query_reduction.sources.numbers import parse_tasks
@@ -95,20 +95,28 @@ class DataSymmetries:
     """A file of stories, or a folder: its training part."""
     seed: Annotated[int, Between(0, 2**32 - 1)] = 0
     """Seed of the random numbers in the tests behind each finding."""
+    seconds: Annotated[float, Between(1, 1e6)] = SECONDS
+    """Seconds of computing that may be spent; what was not looked at is said."""
     json: bool = False
     """Print as one JSON object."""
 
     def run(self) -> int:
         """Discover and describe."""
         stories = _training_stories(self.path)
-        with notes.status("looking for interchangeable words"):
-            found = discover(stories, seed=self.seed)
+        with notes.status("looking for interchangeable words") as status:
+
+            def searching(what: str, part: float) -> None:
+                status.update(f"looking for interchangeable words: {what} ({part:.0%})")
+
+            found = discover(stories, seed=self.seed, seconds=self.seconds, progress=searching)
         if self.json:
             print_json(found.as_json())
             return 0
         lines = found.describe() or ["no interchangeable words were found"]
         for line in lines:
             console.print(line, markup=False, soft_wrap=True)
+        for line in found.not_examined():
+            notes.print(line, markup=False, soft_wrap=True)
         return 0
 
 

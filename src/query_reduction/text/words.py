@@ -14,8 +14,8 @@ __all__ = ["POSSESSIVE_ENDINGS", "WORD", "Tokens", "compose", "fold", "signs", "
 Tokens: TypeAlias = Literal["words", "spaces", "text"]
 """How a text is split into words.
 
-``words``: runs of letters, digits and underscores (models of version 0.1.0); a Chinese character or hiragana is a word of
-its own, since no spaces show where words end.
+``words``: runs of letters, digits and underscores (models of version 0.1.0); a Chinese character or hiragana is a word
+of its own, since no spaces show where words end.
 ``spaces``: everything between spaces, in lower case (dialogs).
 ``text``: words with their combining marks, inner apostrophes and hyphens (``don't``, ``well-known``), numbers with
 their points (``3.5``, ``10:30``), and each symbol that is not punctuation (``€``, ``%``, ``🙂``) as a separate word.

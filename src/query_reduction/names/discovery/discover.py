@@ -16,8 +16,8 @@ from query_reduction.names.discovery.features import Extractor
 from query_reduction.names.discovery.kinds import Trial, find_kinds
 from query_reduction.names.discovery.paradigms import find_units
 from query_reduction.names.discovery.truth import join_by_truth
-from query_reduction.names.groups import blocks
 from query_reduction.names.forms import find_forms
+from query_reduction.names.groups import blocks
 from query_reduction.names.renaming import Sentences
 from query_reduction.names.symmetries import Coupled, Symmetries, Table
 from query_reduction.names.units import plain
@@ -34,8 +34,8 @@ SECONDS = 300.0
 """The time that discovery may take, if nothing else is said."""
 _FREE_TEXT = 3000
 _SECONDS_FREE_TEXT = 40.0
-"""From this many different texts in the sample on, people have written them: hardly a context comes up twice, little can be
-found, and this much time is enough for it."""
+"""From this many different texts in the sample on, people have written them: hardly a context comes up twice, little
+can be found, and this much time is enough for it."""
 _TRIED = 20
 _FOR_TRIAL = 0.1
 _FOR_COUNTING = 0.3
@@ -119,14 +119,16 @@ def _affordable(corpus: Corpus, candidates: Candidates, budget: Budget) -> int:
     """How many stories can be counted in the time for that, judged by a few of them."""
     few = range(0, len(corpus.stories), max(1, len(corpus.stories) // _TRIED))
     extractor = Extractor(corpus, candidates)
-    features = 0
+    features: list[int] = []
     begun = budget.remaining()
-    for number, story in enumerate(few, 1):
-        features += len(extractor.table(corpus, [story]).keys)
+    for story in few:
+        features.append(len(extractor.table(corpus, [story]).keys))
         if budget.spent(_FOR_TRIAL):
             break
-    each = (begun - budget.remaining()) / number
-    affordable = min(budget.remaining(_FOR_COUNTING) / each, _FEATURES / max(features / number, 1))
+    each = (begun - budget.remaining()) / len(features)
+    affordable = min(
+        budget.remaining(_FOR_COUNTING) / max(each, 1e-6), _FEATURES * len(features) / max(sum(features), 1)
+    )
     return len(corpus.stories) if affordable >= len(corpus.stories) else max(int(affordable), 1)
 
 
