@@ -20,7 +20,7 @@ from query_reduction.names.forms import find_forms
 from query_reduction.names.groups import blocks
 from query_reduction.names.renaming import Sentences
 from query_reduction.names.symmetries import Coupled, Symmetries, Table
-from query_reduction.names.units import plain
+from query_reduction.names.units import Units, find_phrases, plain
 from query_reduction.text.stories import Story
 
 __all__ = ["SECONDS", "discover"]
@@ -63,7 +63,7 @@ def discover(
     texts = {text for story in stories for text in (*story.sentences, *(asked.text for asked in story.questions))}
     budget = Budget(seconds if len(texts) <= _FREE_TEXT else min(seconds, _SECONDS_FREE_TEXT), progress)
     budget.say("reading the stories", 0.0)
-    units = find_units(stories)
+    units = find_units(stories) if len(texts) <= _FREE_TEXT else Units(find_phrases(stories))
     corpus = read_corpus(stories, units)
     candidates = find_candidates(corpus)
     columns = find_columns(corpus, candidates)

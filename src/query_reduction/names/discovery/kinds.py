@@ -226,7 +226,7 @@ def find_kinds(trial: Trial) -> tuple[list[list[int]], set[tuple[int, int]]]:
             together.append(group)
         else:
             surely += _grouped(trial, {pair for pair in combinations(group, 2) if _passes(trial, pair, accepted)})
-    groups = [group for group in surely + together if _stands_together(trial, group)]
+    groups = [group for group in surely + together if not trial.budget.spent() and _stands_together(trial, group)]
     if len(trial.corpus.stories) < _FEW_STORIES:
         groups = _confirmed(trial, groups, accepted, refuted)
     return groups, refuted
@@ -255,7 +255,7 @@ def _confirmed(
 
 
 def _passes(trial: Trial, pair: tuple[int, int], accepted: set[tuple[int, int]]) -> bool:
-    return pair in accepted and trial.control_fails(*pair)
+    return pair in accepted and not trial.budget.spent(_FOR_CONTROLS) and trial.control_fails(*pair)
 
 
 def _stands_together(trial: Trial, group: Sequence[int]) -> bool:

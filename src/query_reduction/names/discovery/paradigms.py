@@ -209,9 +209,10 @@ def _agreeing(corpus: Corpus, candidates: Candidates, texts: _Texts) -> Iterator
             continue
         near = neighbours[side, one] | neighbours[side, other]
         certain = sum(decided[side, unit][one] + decided[side, unit][other] - 1 for unit in near)
-        # "Квадрат" and "ромб" beside their only colours are parts of names.
+        # "Квадрат" and "ромб" beside their only colours are parts of names; "был" and "была" are not.
         fewest, most = sorted((len(neighbours[side, one]), len(neighbours[side, other])))
-        if certain >= _DECIDED and (fewest > 1 or most > 2):
+        like = likeness(corpus.names[one], corpus.names[other]) >= _ALIKE_ON_AVERAGE
+        if certain >= _DECIDED and (fewest > 1 or most > 2 or like):
             found.append((-certain, corpus.names[one], corpus.names[other]))
     for _, first, second in sorted(found):
         yield first, second

@@ -19,7 +19,7 @@ from query_reduction.worlds.words import Words
 
 __all__ = ["Interpreter", "interpreter"]
 
-_QUESTIONS = 20_000
+_QUESTIONS = 6000
 _PUBLISHED = WorldOptions()
 
 
