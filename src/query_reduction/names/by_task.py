@@ -108,6 +108,10 @@ class NameReaders:
         self.written = {unit: form for found in symmetries.of_task.values() for unit, form in found.written.items()}
         """How names are written that are not written in lower case."""
 
+    def untold(self, sentences: Sequence[str], question: str) -> tuple[str, ...]:
+        """See ``NameReader``; of several tasks nobody knows which one this is."""
+        return self._readers[0].untold(sentences, question) if len(self._readers) == 1 else ()
+
     def read(self, sentences: Sequence[str], question: str) -> KnownReading:
         """See ``NameReader``; of several equally good readings, the first."""
         readings = (reader.read(sentences, question) for reader in self._readers)

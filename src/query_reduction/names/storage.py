@@ -13,7 +13,7 @@ from query_reduction.text.formats.stored import Bounds
 __all__ = ["from_json", "to_json"]
 
 _READ = Bounds(entries=20_000, letters=2_000)
-_SINCE_0_2 = {"lending", "names", "rules"}
+_SINCE_0_2 = {"lending", "names", "rules", "told_of"}
 """What files of version 0.2.0 do not have."""
 _KINDS: dict[str, TextKind] = {"sentence": "sentence", "question": "question", "answer": "answer"}
 
@@ -33,6 +33,7 @@ def to_json(symmetries: Symmetries) -> dict[str, object]:
         "contexts": {context: list(kinds) for context, kinds in sorted(symmetries.contexts.items())},
         "written": dict(sorted(symmetries.written.items())),
         "lending": [list(kind) for kind in symmetries.lending],
+        "told_of": list(symmetries.told_of),
         "names": dict(sorted(units.names.items())),
         "rules": [
             [place, rule.beside + 1, dict(sorted(rule.forms.items()))]
@@ -81,7 +82,8 @@ def _read(data: object) -> Symmetries:
     names = _READ.table(fields.get("names", {}), "names")
     found = Symmetries(kinds, tables, couplings, Units(phrases, columns, names), contexts, written, lending)
     rules = dict(_rule(entry) for entry in _READ.list(fields.get("rules", []), "rules"))
-    return replace(found, forms=Forms.of(rules, names, found.columns))
+    told_of = tuple(_READ.count(kind, "told_of") for kind in _READ.list(fields.get("told_of", []), "told_of"))
+    return replace(found, forms=Forms.of(rules, names, found.columns), told_of=told_of)
 
 
 def _rule(value: object) -> tuple[str, Rule]:
@@ -118,7 +120,7 @@ def _check(symmetries: Symmetries) -> None:
     if not all(form and name for form, name in symmetries.units.names.items()):
         raise InputError("names have a form without words")
     count = len(symmetries.fillers)
-    if any(not 0 <= kind < count for kinds in symmetries.contexts.values() for kind in kinds):
+    if any(not 0 <= kind < count for kinds in (*symmetries.contexts.values(), symmetries.told_of) for kind in kinds):
         raise InputError("contexts name a kind that is not there")
 
 

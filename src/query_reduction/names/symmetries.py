@@ -41,6 +41,9 @@ class Symmetries:
     of them. Empty: those of ``kinds``."""
     forms: Forms = field(default_factory=Forms)
     """How names are written where they stand."""
+    told_of: tuple[int, ...] = ()
+    """The numbers of the kinds, as ``fillers`` counts them, about whose units questions were only asked if a sentence
+    had told of them: a question about any other can only be guessed."""
     left_out: tuple[str, ...] = field(default=(), compare=False)
     """What was not looked at, for want of time or because there was too much of it; not stored."""
 

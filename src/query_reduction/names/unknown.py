@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 
@@ -136,6 +136,7 @@ class NameReader:
         before = {words[words.index(GAP) - 1] for same in self._contexts.values() for words, _ in same}
         self._articles = sorted(word for word in before if not word.startswith("@"))
         self._apart = remember_short(self._take_apart, _TEXTS_KEPT)
+        self._units_of = remember_short(symmetries.units.of_text, _TEXTS_KEPT)
         self._sentences = Sentences(symmetries.units, written=symmetries.written, forms=symmetries.forms)
 
     def read(self, sentences: Sequence[str], question: str) -> KnownReading:
@@ -189,6 +190,15 @@ class NameReader:
             tuple(crowded),
             sum(any(run.strange for run in apart.runs) for apart in texts),
         )
+
+    def untold(self, sentences: Iterable[str], question: str) -> tuple[str, ...]:
+        """The known names of a question that are in none of these sentences, though training always told of them."""
+        told_of = {unit for number in self.symmetries.told_of for unit in self.symmetries.fillers[number]}
+        asked = [unit for unit in self._units_of(question, "question") if unit in told_of]
+        if asked:
+            told = {unit for sentence in sentences for unit in self._units_of(sentence, "sentence")}
+            asked = [unit for unit in dict.fromkeys(asked) if unit not in told]
+        return tuple([self._sentences.written(unit) for unit in asked])
 
     def _in_forms(self, texts: Sequence[str]) -> list[str]:
         """Sentences and a question, last, with all names in the forms that their places demand."""

@@ -36,6 +36,8 @@ _FREE_TEXT = 3000
 _SECONDS_FREE_TEXT = 40.0
 """From this many different texts in the sample on, people have written them: hardly a context comes up twice, little
 can be found, and this much time is enough for it."""
+_ASKED = 50
+"""Questions about a kind after which one knows whether it must have been told of."""
 _TRIED = 20
 _FOR_TRIAL = 0.1
 _FOR_COUNTING = 0.3
@@ -112,6 +114,7 @@ def discover(
         written=written,
         forms=find_forms(more_stories, units, found.columns),
         left_out=tuple(budget.left_out),
+        told_of=_told_of(corpus, found.fillers),
     )
 
 
@@ -130,6 +133,22 @@ def _affordable(corpus: Corpus, candidates: Candidates, budget: Budget) -> int:
         budget.remaining(_FOR_COUNTING) / max(each, 1e-6), _FEATURES * len(features) / max(sum(features), 1)
     )
     return len(corpus.stories) if affordable >= len(corpus.stories) else max(int(affordable), 1)
+
+
+def _told_of(corpus: Corpus, fillers: Sequence[Sequence[str]]) -> tuple[int, ...]:
+    """The kinds about whose units questions are only asked if a sentence has told of them."""
+    kind = {unit: number for number, units in enumerate(fillers) for unit in units}
+    asked: Counter[int] = Counter()
+    told: Counter[int] = Counter()
+    for story in corpus.stories:
+        for question in story.questions:
+            mentioned = {unit for sentence in story.sentences[: question.after] for unit in sentence}
+            for unit in set(question.text):
+                number = kind.get(corpus.names[unit])
+                if number is not None:
+                    asked[number] += 1
+                    told[number] += unit in mentioned
+    return tuple(sorted(number for number, count in asked.items() if count >= _ASKED and told[number] == count))
 
 
 def _lending(trial: Trial, kinds: Sequence[Sequence[int]], coupled: Collection[int]) -> list[list[int]]:

@@ -1,9 +1,9 @@
 """Paradigms: which words are forms of one name, and which words merely agree with another.
 
 Two sources, neither of which knows a language. *Letters*: if the words of one slot ("в _") and those of another
-(answers) can be paired by their letters, and no two of a pair ever stand in the same slot, they are forms of the same names.
-*Agreement*: words that no context leaves a choice between ("den", "die", "das"), because a neighbour decides, are forms
-of one word.
+(answers) can be paired by their letters, and no two of a pair ever stand in the same slot, they are forms of the same
+names. *Agreement*: words that no context leaves a choice between ("den", "die", "das"), because a neighbour decides,
+are forms of one word.
 
 Treating forms as one is safe only if nothing is lost: different texts must stay different. What may then be exchanged
 is for the evidence to decide, as for any other unit.
@@ -51,7 +51,8 @@ def find_units(stories: Sequence[Story]) -> Units:
     """How these stories are cut into units: names of several words, and forms that are one name.
 
     Whether phrases or forms are looked for first matters ("das Buch" is a phrase if "der", "die" and "das" are not
-    known to be one word); of both ways, and of leaving all forms apart, the one is taken that needs the fewest patterns.
+    known to be one word); of both ways, and of leaving all forms apart, the one is taken that needs the fewest
+    patterns.
     """
     plain = Units(find_phrases(stories))
     if not find_candidates(read_corpus(stories, plain)).pairs:
