@@ -64,7 +64,10 @@ def test_english_needs_no_forms(task: int) -> None:
     assert not find_units(generate(task, 300, seed=5)).names
 
 
-@pytest.mark.parametrize(("language", "task"), [("russian", 1), ("turkish", 1), ("german", 15), ("chinese", 1)])
+@pytest.mark.parametrize(
+    ("language", "task"),
+    [("russian", 1), pytest.param("turkish", 1, marks=pytest.mark.slow), ("german", 15), ("chinese", 1)],
+)
 def test_names_of_all_forms_are_exchanged(language: str, task: int) -> None:
     stories = generate(task, 500, seed=3, words=load_language(language))
     found = discover(stories)
@@ -73,16 +76,16 @@ def test_names_of_all_forms_are_exchanged(language: str, task: int) -> None:
     assert falsified(language, task, stories, found) == []
 
 
-@pytest.mark.parametrize("questions", [100, 250])
+@pytest.mark.parametrize("questions", [100, pytest.param(250, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(("language", "task"), [("russian", 17), ("latin", 2), ("german", 19), ("chinese", 16)])
 def test_little_data_in_other_languages_finds_nothing_false(language: str, task: int, questions: int) -> None:
     stories = generate(task, questions, seed=11, words=load_language(language))
     assert falsified(language, task, stories, discover(stories)) == []
 
 
-@pytest.mark.parametrize("wrong", [0.05, 0.2])
+@pytest.mark.parametrize("wrong", [pytest.param(0.05, marks=pytest.mark.slow), 0.2])
 def test_wrong_answers_make_nothing_false_interchangeable(wrong: float) -> None:
-    stories = generate(2, 500, seed=8, words=load_language("latin"))
+    stories = generate(2, 250, seed=8, words=load_language("latin"))
     chance = random.Random(0)
     answers = sorted({asked.answer for story in stories for asked in story.questions})
     noisy = [
@@ -125,7 +128,7 @@ def test_a_name_is_written_as_its_place_demands_and_verbs_agree() -> None:
 def test_a_story_with_a_form_that_is_not_known_stays_as_it_is() -> None:
     exchanged = renaming({"сад": "школа", "школа": "сад"})
     story = Story(("Иван пошёл в сад.", "Сад перед школой."), (Question("Где Иван?", "сад", 2),))
-    assert exchanged.story(story).sentences[0] == "Иван пошёл в школу."  # "школой" is a word of its own
+    assert exchanged.story(story) == story
     story = Story(("Иван пошёл в сад.", "Потом пошёл в сад."), (Question("Где Иван?", "сад", 2),))
     assert exchanged.story(story) == story
 

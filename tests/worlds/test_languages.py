@@ -11,7 +11,6 @@ from query_reduction.worlds import LANGUAGES, TASKS, generate, load_language, lo
 from query_reduction.worlds.grammar import Grammar, parts_of
 from query_reduction.worlds.solver.languages import interpreter
 
-
 _HARD = (2, 5, 11, 15, 16, 17)
 
 
