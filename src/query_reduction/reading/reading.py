@@ -129,6 +129,9 @@ class Reader:
         unmentioned: tuple[str, ...] = ()
         if unknown is not None and not is_guess:
             unmentioned = (*_unmentioned(named, sentences[beyond:]), *self._unknown_pronouns(asked, PERSONAL))
+        if self.names and not is_guess:
+            known = self.names.untold([sentence.text for sentence in sentences[beyond:]], asked.text)
+            unmentioned += tuple([name for name in known if not named or name.lower() not in named.names])
         omitted = tuple(sorted(set(range(len(story))).difference(kept))) if len(kept) < len(story) else ()
         return ReadQuestion(
             story=story,

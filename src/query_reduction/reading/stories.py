@@ -19,7 +19,7 @@ from query_reduction.names.symbols import as_symbols, symbols
 from query_reduction.network import Floats, Network
 from query_reduction.reading.answers import answered_right, error_by_task, percent_wrong
 from query_reduction.reading.calibration import Calibration
-from query_reduction.reading.protocol import Given, Parts, Scores, Task
+from query_reduction.reading.protocol import Given, Parts, Progress, Scores, Task
 from query_reduction.reading.question import HasRead, ReadQuestion
 from query_reduction.reading.reading import Reader, as_sentences, check_question
 from query_reduction.settings import Between, check, from_json
@@ -67,6 +67,8 @@ class StoryOptions:
     symmetries: bool = False
     """Discover which words are interchangeable without making an answer false, so that stories can be retold in
     other words (see --copies)."""
+    symmetry_seconds: Annotated[float, Between(1, 1e6)] = 300.0
+    """Seconds of computing that looking for interchangeable words may take; what was not looked at is said."""
     unreadable: Literal["left-out", "read"] = "left-out"
     """left-out = unknown names are read as known ones, and a sentence of too many unknown words, or of known words in
     an order that training does not have, is not read, because it would disturb every answer; read = every sentence is
@@ -254,7 +256,10 @@ class StoryTask(Task):
         """Which words are interchangeable."""
         if self.symmetries is None:
             return []
-        return self.symmetries.describe() or ["no interchangeable words were found"]
+        return [
+            *(self.symmetries.describe() or ["no interchangeable words were found"]),
+            *self.symmetries.not_examined(),
+        ]
 
     def retell(self, stories: Sequence[Story]) -> Callable[[random.Random], Sequence[Story]]:
         """A function that gives the stories again, each with its own renaming."""
@@ -314,7 +319,7 @@ class StoryParts(Parts):
     haystack: Sequence[str] = ()
     """Sentences in which stories are hidden in training; they tell nothing about any question."""
 
-    def learn(self, options: StoryOptions, train: Sequence[Story]) -> StoryTask:
+    def learn(self, options: StoryOptions, train: Sequence[Story], progress: Progress | None = None) -> StoryTask:
         """The words and answers of the training part (or of all parts), and its symmetries if requested."""
         known = [*self.train] if options.vocabulary == "train" else [*self.train, *self.dev, *self.test]
         any_writing = options.writing == "any"
@@ -329,7 +334,7 @@ class StoryParts(Parts):
         symmetries = None
         told_again: list[Story] = []
         if options.symmetries:
-            symmetries = SymmetriesByTask.discovered(train)
+            symmetries = SymmetriesByTask.discovered(train, options.symmetry_seconds, progress)
             told_again = _retold(symmetries, train)
             known = [*known, *told_again]
         vocabulary = Vocabulary.from_stories(
