@@ -18,6 +18,8 @@ from query_reduction.text.stories import Story
 
 __all__ = ["Forms", "Rule", "find_forms", "likeness"]
 
+_CONFIRMED = 3
+"""How many texts must follow a rule that others have shown."""
 ALONE = -1
 """In place of the position of another word: the form depends on the name itself."""
 
@@ -104,15 +106,20 @@ def find_forms(stories: Iterable[Story], units: Units, kinds: Sequence[Sequence[
 
 
 def _rule(told: Iterable[tuple[tuple[str, ...], str]], place: int) -> Rule | None:
-    """What decides about the form: the name itself, or together with the nearest word for which that is true."""
+    """What decides about the form: the name itself, or together with the word that has decided alike most often."""
     told = list(told)
     length = len(told[0][0])
     near = sorted((other for other in range(length) if other != place), key=lambda other: abs(other - place))
+    rules = []
     for beside in (ALONE, *near):
         forms: dict[str, str] = {}
         if all(forms.setdefault(_key(units, place, beside), form) == form for units, form in told):
-            return Rule(beside, forms)
-    return None
+            if beside == ALONE:
+                return Rule(beside, forms)
+            rules.append(Rule(beside, forms))
+    # In few texts other words may seem to decide: each of them must be seen with the same name several times.
+    best = min(rules, key=lambda rule: len(rule.forms), default=None)
+    return best if best and len(told) - len(best.forms) >= _CONFIRMED else None
 
 
 @lru_cache(maxsize=1 << 18)
@@ -121,6 +128,8 @@ def likeness(one: str, other: str) -> float:
 
     Names of as many words are compared word by word: in each form every word of them may be another.
     """
+    if not one or not other:
+        return float(one == other)
     words, others = one.split(" "), other.split(" ")
     if len(words) == len(others) > 1:
         return sum(map(likeness, words, others)) / len(words)

@@ -167,9 +167,14 @@ class Trial:
         }
 
     def _may_be_forms_of(self, unit: int, others: Collection[int]) -> bool:
-        """Whether there are as many of these, in one class, as units like this one: the same names in other forms."""
+        """Whether there are as many of these, in one class, as units like this one: the same names in other forms.
+
+        Units like it that are on both sides have no other form there ("сад"), so only those count that are not.
+        """
         classes = self.candidates.classes
-        alike = sum(int(classes[each] == classes[unit]) for each in self.candidates.in_class)
+        alike = sum(
+            int(classes[each] == classes[unit] and not self._sides[each].all()) for each in self.candidates.in_class
+        )
         return max(Counter(int(classes[other]) for other in others).values(), default=0) >= alike
 
     def control_fails(self, one: int, other: int) -> bool:

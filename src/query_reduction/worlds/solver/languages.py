@@ -36,10 +36,13 @@ class Interpreter:
         self._english: dict[str, str] = {}
         self._answer: dict[str, str] = {}
         rng, english_rng = seeded("interpreter", task), seeded("interpreter", task)
+        # The first things are always the smallest: all of them take turns.
+        tables = list(zip(_turned(words), _turned(english), strict=True))
         asked = 0
         while asked < _QUESTIONS:
-            story = TASKS[task].tell(rng, words, _PUBLISHED)
-            meaning = TASKS[task].tell(english_rng, english, _PUBLISHED)
+            told_in, meant_in = tables[len(tables) * asked // _QUESTIONS]
+            story = TASKS[task].tell(rng, told_in, _PUBLISHED)
+            meaning = TASKS[task].tell(english_rng, meant_in, _PUBLISHED)
             for text, meant in zip(story.sentences, meaning.sentences, strict=True):
                 self._learn(text, meant)
             for question, meant_question in zip(story.questions, meaning.questions, strict=True):
@@ -58,6 +61,17 @@ class Interpreter:
         told = [self._english[sentence] for sentence in sentences]
         answer = solve(self._task, told, self._english[question])
         return ",".join(self._answer[part] for part in answer.split(","))
+
+
+def _turned(words: Words) -> list[Words]:
+    """The table with its containers in other orders, each of them first once."""
+    lexicon = words.containers
+    (group,) = lexicon.groups
+    own = lexicon.groups[group]
+    return [
+        replace(words, containers=replace(lexicon, groups={group: own[first:] + own[:first]}))
+        for first in range(len(own))
+    ]
 
 
 @lru_cache(maxsize=128)
