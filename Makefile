@@ -9,13 +9,16 @@ READY := $(VENV)/.ready
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check
 with = $(PIP) --no-deps --require-hashes -r locks/$(1).lock && $(PIP) --no-build-isolation -c constraints.txt -e '$(or $(2),.)[$(1)]'
 
-.PHONY: demo test test-browser test-cluster test-notebook test-wheel coverage docs check bench attack attack-short setup clean
+.PHONY: demo test test-python test-browser test-cluster test-notebook test-wheel coverage docs check bench attack attack-short setup clean
 
 demo: $(READY)  ## generate stories, train, answer a question, show the gates
 	@$(BIN)/qrn demo
 
 test: $(READY)  ## the default tests
 	$(BIN)/python -m pytest -n 2 --dist loadfile
+
+test-python:  ## the default tests on another Python, in its own environment: make test-python PYTHON=python3.13
+	$(MAKE) test VENV=.venv-$(notdir $(PYTHON))
 
 test-browser: $(READY)  ## the page, in a real browser (Debian: apt-get install chromium)
 	$(call with,browser)
@@ -74,4 +77,4 @@ $(READY): pyproject.toml lab/pyproject.toml constraints.txt requirements.lock $(
 	@touch $@
 
 clean:
-	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-* build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -17,8 +17,9 @@ from pathlib import Path
 import pytest
 from places import ROOT
 
-from query_reduction.cli import VERBS, options_of, parse, verb_of
-from query_reduction.cli.reference import options, reference
+from query_reduction.cli import options_of, parse, verb_of, verbs
+from query_reduction.cli.arguments import options_in
+from query_reduction.cli.reference import reference
 
 DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.rglob("*.md"))
@@ -111,11 +112,11 @@ def test_the_tutorial_adds_a_network_in_sixty_lines() -> None:
 
 def test_the_reference_has_every_option_with_its_text() -> None:
     text = reference()
-    for verb in VERBS:
+    for verb in verbs():
         section = text.split(f"\n## qrn {verb}\n")[1].split("\n## ")[0]
-        for option in options(options_of(verb)):
-            assert f"| `{option.name}` |" in section
-            assert option.text, f"qrn {verb} {option.name}"
+        for option in options_in(options_of(verb), everything=True):
+            assert f"| `{option.flag}` |" in section
+            assert option.text, f"qrn {verb} {option.flag}"
 
 
 def test_pages_are_in_the_navigation_and_links_lead_somewhere() -> None:

@@ -116,5 +116,14 @@ def test_unknown_names_list_the_known_ones() -> None:
         from_json(Example, 3)
 
 
+def test_settings_of_earlier_versions() -> None:
+    old = asdict(DialogOptions()) | {"head": "responses"}
+    assert from_json(DialogOptions, old) == DialogOptions()
+    with pytest.raises(InputError, match="head 'slots' is no longer supported"):
+        from_json(DialogOptions, old | {"head": "slots"})
+    with pytest.raises(InputError, match="has no setting 'head'"):
+        changed(DialogOptions(), {"head": "responses"})
+
+
 def test_what_is_not_changed_stays() -> None:
     assert changed(Example(count=7), {"kind": "b"}) == Example(count=7, kind="b")

@@ -37,11 +37,13 @@ def write_atomically(path: Path, content: bytes | str) -> None:
             file.flush()
             os.fsync(file.fileno())
             rename(unfinished, path)
-    except (OSError, ValueError) as error:  # a name with a null character is a ValueError, and so is half a character
+    except BaseException as error:
         if unfinished is not None:
             with suppress(OSError):
                 unfinished.unlink()
-        raise _cannot_write(path, error) from error
+        if isinstance(error, (OSError, ValueError)):  # a null character in a name is a ValueError, and half a character
+            raise _cannot_write(path, error) from error
+        raise
 
 
 def rename(unfinished: Path, path: Path) -> None:

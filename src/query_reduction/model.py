@@ -7,7 +7,7 @@ model.answer(["Mary got the milk.", "Mary went to the garden."], "Where is the m
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,7 +16,7 @@ from query_reduction.checked import checked
 from query_reduction.dialog.responses import Response
 from query_reduction.errors import InputError
 from query_reduction.explain.trace import Trace, trace
-from query_reduction.model_file import MODEL_FILE, SavedModel, load_model, save_model
+from query_reduction.model_file import MODEL_FILE, SavedModel, file_format, load_model, save_model
 from query_reduction.models import find_model
 from query_reduction.network import Network
 from query_reduction.qrn.reader import QueryReduction
@@ -30,11 +30,13 @@ from query_reduction.text.stories import Question, Story
 
 if TYPE_CHECKING:
     from query_reduction.dialog.dialogs import DialogTask
-    from query_reduction.dialog.display import Display
     from query_reduction.network import Floats
+    from query_reduction.pointing.model import PointerModel
     from query_reduction.qrn.streaming import Streaming
 
-__all__ = ["DialogModel", "Model", "StoryModel", "load", "model_of"]
+__all__ = ["DialogModel", "Model", "StoryModel", "load", "load_listed", "model_of"]
+
+_POINTING = "query-reduction pointing model"
 
 
 class Model(ABC):
@@ -216,8 +218,13 @@ class DialogModel(Model):
         return trace(self.network, self.task.read_last(dialog)[0], self.task.vocabulary.answers, endings=False)
 
     @checked
-    def shown_by(self, *, display: Display | None = None, confirm: str | None = None) -> DialogModel:
-        """The same model with other display names and templates, or other responses that need a confirmation."""
+    def shown_by(
+        self, *, display: Mapping[str, Mapping[str, str]] | None = None, confirm: str | None = None
+    ) -> DialogModel:
+        """The same model with other display names and templates, or other responses that need a confirmation.
+
+        ``display`` has ``names`` (name → how it is shown) and ``responses`` (response without its names → template).
+        """
         return DialogModel(self.saved, self.task.shown_by(display, confirm))
 
     @checked
@@ -227,9 +234,23 @@ class DialogModel(Model):
 
 
 @checked
-def load(name: str | Path) -> StoryModel | DialogModel:
+def load(name: str | Path) -> StoryModel | DialogModel | PointerModel:
     """Open a model file, the folder of a training run, or a ready model by its name (``task2``)."""
-    return model_of(load_model(find_model(name)))
+    path = find_model(name)
+    file = path / MODEL_FILE if path.is_dir() else path
+    if file.is_file() and file_format(file).startswith(_POINTING):
+        from query_reduction.pointing.model import PointerModel  # models with a list of answers do without
+
+        return PointerModel.open(file)
+    return model_of(load_model(path))
+
+
+def load_listed(name: str | Path) -> StoryModel | DialogModel:
+    """The same for what needs a model whose answers are a list; one that points at the text is an error."""
+    model = load(name)
+    if isinstance(model, Model):
+        return model
+    raise InputError(f"{name} points at the text: it works with 'qrn ask', 'qrn track' and 'qrn evaluate'")
 
 
 def model_of(saved: SavedModel) -> StoryModel | DialogModel:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, fields, replace
-from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, ClassVar, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from query_reduction.errors import InputError
 
@@ -43,10 +43,17 @@ def check_ranges(options: Any) -> None:
 
 
 def from_json(kind: type[Settings], values: Any) -> Settings:
-    """Settings from a JSON object; a missing field takes its default, an unknown one is an error."""
+    """Settings from a JSON object; a missing field takes its default, an unknown one is an error.
+
+    Files of earlier versions may name a setting that a class lists as ``RETIRED``, with the one value it still has.
+    """
     if not isinstance(values, Mapping):
         raise InputError(f"{kind.__name__} must be an object with named settings, not {_shown(values)}")
-    return changed(defaults(kind), values)
+    retired: Mapping[str, Any] = getattr(kind, "RETIRED", {})
+    for name in values.keys() & retired.keys():
+        if values[name] != retired[name]:
+            raise InputError(f"{name} {_shown(values[name])} is no longer supported; version 0.2.0 can read it")
+    return changed(defaults(kind), {name: value for name, value in values.items() if name not in retired})
 
 
 def defaults(kind: type[Settings]) -> Settings:
@@ -75,7 +82,8 @@ _known_hints: dict[type, dict[str, Any]] = {}
 def _hints(kind: type) -> dict[str, Any]:
     """The types of a class's fields, with their ranges; looked up once."""
     if kind not in _known_hints:
-        _known_hints[kind] = get_type_hints(kind, include_extras=True)
+        hints = get_type_hints(kind, include_extras=True)
+        _known_hints[kind] = {name: hint for name, hint in hints.items() if get_origin(hint) is not ClassVar}
     return _known_hints[kind]
 
 

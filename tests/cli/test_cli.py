@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from query_reduction import worlds
+from query_reduction import cli, worlds
 from query_reduction.cli import VERBS, main
 from query_reduction.explain import trace as explain_trace
 from query_reduction.qrn.reader import QueryReduction
@@ -53,7 +53,7 @@ def one_line_error(capsys: pytest.CaptureFixture[str], *arguments: str, code: in
 def test_version_loads_nothing_heavy() -> None:
     code = (
         "import sys; from query_reduction.cli import main; main(['--version']); "
-        "print('torch' in sys.modules, 'tyro' in sys.modules)"
+        "print('torch' in sys.modules, 'rich' in sys.modules)"
     )
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert out.splitlines()[0].startswith("qrn 0.")
@@ -85,6 +85,16 @@ def test_a_reader_that_has_gone_is_no_error(arguments: list[str]) -> None:
     finally:
         os.close(writing)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_without_the_laboratory(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cli, "find_spec", lambda name: None)
+    assert main(["--help"]) == 0
+    shown = capsys.readouterr().out
+    assert "ask" in shown and "reproduce" not in shown and "bench" not in shown
+    for verb in ("reproduce", "bench"):
+        said = one_line_error(capsys, verb, "--help")
+        assert said.endswith("it belongs to the laboratory, which is not installed: in a clone, pip install ./lab")
 
 
 def test_typos(capsys: pytest.CaptureFixture[str]) -> None:
@@ -140,7 +150,7 @@ def test_switches(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     with pytest.raises(SystemExit) as exit_code:
         main(["train", "--tied", "maybe"])
     assert exit_code.value.code == 2
-    assert "yes or no, not maybe" in "".join(capsys.readouterr())
+    assert "yes or no, not 'maybe'" in "".join(capsys.readouterr())
 
 
 def test_a_setting_that_is_a_switch_in_one_network_and_a_choice_in_another(
@@ -267,11 +277,11 @@ def test_story_of_100_000_sentences(capsys: pytest.CaptureFixture[str], model: P
 
 def test_data_check(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     good = tmp_path / "good.jsonl"
-    good.write_text("".join(format_stories(worlds.generate(1, 20))))
-    assert run_json(capsys, "data", "check", str(good))["files"][0]["questions"] == 20
+    good.write_text("".join(format_stories(worlds.generate(1, 200))))
+    assert run_json(capsys, "data", "check", str(good))["files"][0]["questions"] == 200
     (tmp_path / "bad.txt").write_text("1 Where?\tMars\n")
     assert main(["data", "check", str(tmp_path)]) == 1
-    assert "bad.txt:1: question before any sentence" in capsys.readouterr().err.replace("\n", "")
+    assert "bad.txt:1: error: question before any sentence: put the sentences" in capsys.readouterr().err
 
 
 def test_data_generate(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

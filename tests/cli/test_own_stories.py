@@ -44,6 +44,32 @@ def test_mistakes_and_kinds_of_questions(capsys: pytest.CaptureFixture[str], mod
     assert "right: no such place   given: " in shown and "where is" in shown and str(own) in shown.replace("\n", "")
 
 
+def test_a_story_in_quotes(capsys: pytest.CaptureFixture[str], model: Path, tmp_path: Path) -> None:
+    asked = ["--question", "Where is Mary?"]
+    story = "Mary went to the garden. John went to the office."
+    value = run_json(capsys, "ask", str(model), "--story", story, *asked)
+    assert value["sentence_count"] == 2
+    long = " ".join([story] * 200)  # longer than a file's name can be
+    assert run_json(capsys, "ask", str(model), "--story", long, *asked)["sentence_count"] == 400
+    assert main(["ask", str(model), "--story", story, *asked, "--stream"]) == 0
+    capsys.readouterr()
+    for text in ("Mary went to the garden", "story.txt", "a" * 5000, "Mary\0went."):
+        assert main(["ask", str(model), "--story", text, *asked]) == 1
+        (line,) = capsys.readouterr().err.splitlines()
+        assert "no such file; give a file, - for standard input, or whole sentences in quotes" in line
+        assert len(line) < 250
+    named = tmp_path / "a story, told."
+    named.write_text("Mary went to the office.\n")
+    assert run_json(capsys, "ask", str(model), "--story", str(named), *asked)["sentence_count"] == 1
+
+
+def test_a_model_with_a_typo_is_suggested(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["ask", "taks2", "--story", "-", "--question", "Where?"]) == 1
+    assert "no ready model of that name (did you mean task2?)" in capsys.readouterr().err
+    assert main(["ask", "nothing-like-it", "--story", "-", "--question", "Where?"]) == 1
+    assert "(available: " in capsys.readouterr().err
+
+
 def test_ask_takes_prose_and_says_what_it_left_out(
     capsys: pytest.CaptureFixture[str], model: Path, tmp_path: Path
 ) -> None:

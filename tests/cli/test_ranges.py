@@ -24,7 +24,7 @@ def numbers_without_range(options: Any) -> list[str]:
         ranged = any(isinstance(entry, Between) for entry in getattr(kind, "__metadata__", ()))
         if not ranged and {int, float} & {base, *get_args(base)}:
             found.append(name)
-        if is_dataclass(base) and name not in ("network_settings", "task_settings", "recipe_settings"):
+        if is_dataclass(base):
             found += numbers_without_range(base)
     return found
 

@@ -2,8 +2,6 @@ from __future__ import annotations
 
 import random
 
-import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,8 +10,6 @@ from query_reduction.names.groups import elements, product
 from query_reduction.names.renaming import Sentences
 from query_reduction.names.units import Units
 from query_reduction.text.stories import Question, Story
-from query_reduction.text.vocabulary import Vocabulary
-from query_reduction.worlds import generate
 
 COMPASS = (
     (("north", "south"), ("n", "s")),
@@ -114,21 +110,3 @@ def test_every_story_has_a_renaming_of_its_own() -> None:
     stories = [STORY] * 30
     renamed = Renamer(FOUND, stories).stories(stories, random.Random(0))
     assert len(set(renamed)) > 15
-
-
-def test_word_numbers_do_what_renaming_the_text_does() -> None:
-    stories = generate(1, 50)
-    vocabulary = Vocabulary.from_stories(stories)
-    found = Symmetries(kinds=(("mary", "john", "sandra", "daniel"), ("kitchen", "garden")))
-    renaming = Renamer(found, stories).draw(random.Random(3))
-    numbers = renaming.word_numbers(vocabulary)
-    assert numbers is not None
-    for sentence in stories[0].sentences:
-        assert numbers[vocabulary.numbers(sentence)].tolist() == vocabulary.numbers(renaming.text(sentence))
-    assert np.array_equal(np.sort(numbers), np.arange(vocabulary.size))
-
-
-@pytest.mark.parametrize("mapping", [{"box": "chest", "chest": "box"}, {"sheep": "mouse", "mouse": "sheep"}])
-def test_word_numbers_are_refused_where_words_alone_do_not_tell(mapping: dict[str, str]) -> None:
-    vocabulary = Vocabulary.from_stories([STORY])
-    assert Renaming(mapping, Sentences(FOUND.units, [STORY])).word_numbers(vocabulary) is None

@@ -142,7 +142,7 @@ def shows_how_it_reads(config: Any, layers: int | None) -> None:
 def works_with_any_head(config: Any) -> None:
     """The heads of dialogs fit, too."""
     responses = Vocabulary(VOCABULARY.words, ("a b", "a c", "api_call d e", "f"), 6, "spaces")
-    for head in (HeadConfig("responses"), HeadConfig("responses", "paper"), HeadConfig("slots", "original")):
+    for head in (HeadConfig("responses"), HeadConfig("responses", "paper"), HeadConfig("responses", "original")):
         network, batch = build_network(config, responses, head, Seeds(range(2))).double().eval(), small_batch()
         assert network.scores(batch).shape == (2, 4, 4)
         assert bool(network.losses(batch).isfinite().all())

@@ -144,7 +144,7 @@ def test_an_answer_has_the_row_of_the_word_it_is_read_as() -> None:
     folding = Vocabulary(("bill", "milk"), ("Bill", "milk", "milk,bill", "yes"), 2, fold_case=True, longest_story=3)
     network = MemoryNetwork(MemN2NConfig(dimension=4), folding, HeadConfig(), Seeds((0,)))
     assert network.embedding.shape[2] == folding.size + 2  # the two answers that are no words have rows of their own
-    rows = network._answer_weights().answer_weight[0]
+    rows = network.head_weights().answer_weight[0]
     for answer, word in (("Bill", "bill"), ("milk", "milk")):
         of_word = network.embedding[0, -1, folding.number_of_word[word]]
         assert torch.equal(rows[folding.answers.index(answer)], of_word)

@@ -135,9 +135,16 @@ def workplace() -> Iterator[Path]:
 
 
 def attempt(
-    arguments: list[str], folder: Path, *, fail_at: int = 0, fail_with: int = 0, kill_after: float | None = None
+    arguments: list[str],
+    folder: Path,
+    *,
+    fail_at: int = 0,
+    fail_with: int = 0,
+    kill_after: float | None = None,
+    kill_with: signal.Signals = signal.SIGKILL,
 ) -> Outcome:
-    """Run a command in a child process, which dies or meets an error at its n-th writing call, or dies after a time."""
+    """Run a command in a child process, which dies or meets an error at its n-th writing call, or gets a signal after a
+    time; one that takes too long is killed."""
     faults = ctypes.CDLL(None)
     with tempfile.TemporaryFile() as said, tempfile.TemporaryFile() as counted:
         child = os.fork()
@@ -156,21 +163,32 @@ def attempt(
                 sys.stderr.flush()
                 os.write(counted.fileno(), str(faults.fault_calls()).encode())
                 os._exit(code)
-        code = _wait(child, kill_after)
+        code = _wait(child, kill_after, kill_with)
         said.seek(0)
         counted.seek(0)
         return Outcome(code, said.read().decode(errors="replace"), int(counted.read() or 0))
 
 
-def _wait(child: int, kill_after: float | None) -> int:
-    end = time.monotonic() + (_SLOW if kill_after is None else kill_after)
+def _wait(child: int, kill_after: float | None, kill_with: signal.Signals) -> int:
+    if kill_after is not None:
+        if (code := _ended(child, kill_after)) is not None:
+            return code
+        os.kill(child, kill_with)
+    if (code := _ended(child, _SLOW)) is not None:
+        return code
+    os.kill(child, signal.SIGKILL)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def _ended(child: int, seconds: float) -> int | None:
+    """The exit code of a child that ends within some seconds."""
+    end = time.monotonic() + seconds
     while time.monotonic() < end:
         done, status = os.waitpid(child, os.WNOHANG)
         if done:
             return os.waitstatus_to_exitcode(status)
-        time.sleep(0.005)
-    os.kill(child, signal.SIGKILL)
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        time.sleep(0.002)
+    return None
 
 
 def preloaded(module: str, *arguments: str) -> str:

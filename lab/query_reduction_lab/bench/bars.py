@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from query_reduction_lab.bench.contenders import WITHOUT_AUTOGRAD
 from query_reduction_lab.bench.recurrence import BOTH
-from query_reduction_lab.bench.results import Build, Limits, LongStories, Recurrence, Scaling, Step, ratios
-from query_reduction_lab.bench.tables import Table
+from query_reduction_lab.bench.results import Limits, LongStories, Recurrence, Scaling, Step, ratios
+from query_reduction_lab.bench.text_tables import TextTable
 
 __all__ = ["Bar", "bars_table", "judge"]
 
@@ -34,7 +34,7 @@ class Bar:
         return self.measured >= self.bar if self.at_least else self.measured <= self.bar
 
 
-def judge(parts: Sequence[Recurrence | Step | Scaling | Limits | LongStories | Build]) -> list[Bar]:
+def judge(parts: Sequence[Recurrence | Step | Scaling | Limits | LongStories]) -> list[Bar]:
     """Every target for which there are figures."""
     found: list[Bar] = []
     for part in parts:
@@ -46,14 +46,12 @@ def judge(parts: Sequence[Recurrence | Step | Scaling | Limits | LongStories | B
             found += _scaling(part)
         elif isinstance(part, Limits):
             found += _limits(part)
-        elif isinstance(part, LongStories):
+        else:
             found += _long_stories(part)
-        elif part.seconds is not None:
-            found.append(Bar("building the native library from source", 60, part.seconds, "s", at_least=False))
     return found
 
 
-def bars_table(bars: Sequence[Bar], *, quick: bool) -> Table:
+def bars_table(bars: Sequence[Bar], *, quick: bool) -> TextTable:
     """As a table to read."""
     rows = tuple(
         (
@@ -65,7 +63,7 @@ def bars_table(bars: Sequence[Bar], *, quick: bool) -> Table:
         for bar in bars
     )
     title = "What is to be reached" + (" (a quick run is only a hint)" if quick else "")
-    return Table(title, ("what", "bar", "measured", "verdict"), rows)
+    return TextTable(title, ("what", "bar", "measured", "verdict"), rows)
 
 
 def _recurrence(part: Recurrence) -> Iterator[Bar]:

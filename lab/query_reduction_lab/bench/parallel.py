@@ -17,7 +17,7 @@ from query_reduction.files import write_atomically
 from query_reduction.origin import provenance
 from query_reduction_lab.bench.results import Race, Spread, Step, ratios
 from query_reduction_lab.bench.step import LOOP, MATRIX, VARIANTS, measure_steps
-from query_reduction_lab.bench.tables import Table, shown_ratio, to_markdown
+from query_reduction_lab.bench.text_tables import TextTable, shown_ratio, to_markdown
 from query_reduction_lab.bench.timing import FULL, QUICK
 
 __all__ = ["ParallelRow", "measure_speed", "parallel_rows", "parallel_table", "speed_markdown", "write_speed"]
@@ -58,7 +58,7 @@ def _gain(race: Race, way: str, threads: int) -> Spread | None:
     return None if loop is None or other is None else ratios(loop, other)
 
 
-def parallel_table(rows: list[ParallelRow]) -> Table:
+def parallel_table(rows: list[ParallelRow]) -> TextTable:
     """For people."""
     cells = [("paper, on average, one Titan X", "1", "", f"{_PAPER:g}", "")]
     cells += [
@@ -71,7 +71,7 @@ def parallel_table(rows: list[ParallelRow]) -> Table:
         )
         for row in rows
     ]
-    return Table(
+    return TextTable(
         "Parallel over time against sequential: a training step, times faster than a loop over time",
         ("network", "models together", "threads", "matrix form (parallel)", "fused reader (sequential)"),
         tuple(cells),

@@ -10,7 +10,6 @@ from query_reduction_lab.bench.problem import Size
 
 __all__ = [
     "BandwidthRow",
-    "Build",
     "LeftOut",
     "Limits",
     "LongStories",
@@ -259,12 +258,4 @@ class Scaling:
     threads: tuple[ThreadsRow, ...]
     restarts: tuple[RestartsRow, ...]
     overhead: tuple[OverheadRow, ...]
-    notes: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Build:
-    """How long the native library takes to build; None if it could not be built."""
-
-    seconds: float | None
     notes: tuple[str, ...] = ()

@@ -9,14 +9,14 @@ from typing import Literal
 
 from query_reduction.files import write_atomically
 from query_reduction_lab.bench.bars import bars_table, judge
-from query_reduction_lab.bench.records import PARTS, Origin, Part, Record, load_record, origin_now, write_record
+from query_reduction_lab.bench.part_files import PARTS, MeasuredPart, Origin, Part, load_part, origin_now, write_part
 from query_reduction_lab.bench.results import Step
-from query_reduction_lab.bench.tables import Table, part_tables, to_markdown
+from query_reduction_lab.bench.text_tables import TextTable, part_tables, to_markdown
 from query_reduction_lab.bench.timing import FULL, QUICK
 
-__all__ = ["SECTIONS", "Section", "all_tables", "load_records", "page", "run_bench", "write_page"]
+__all__ = ["SECTIONS", "Section", "all_tables", "load_parts", "page", "run_bench", "write_page"]
 
-Section = Literal["recurrence", "step", "scaling", "limits", "memory", "build"]
+Section = Literal["recurrence", "step", "scaling", "limits", "memory"]
 Progress = Callable[[float], None]
 """Called with the share of a part that is done."""
 
@@ -57,19 +57,12 @@ def _memory(quick: bool, progress: Progress) -> Part:
     return measure_long_stories(LENGTHS_QUICK if quick else LENGTHS, 1 if quick else _ROUNDS_OF_PROCESSES, progress)
 
 
-def _build(quick: bool, progress: Progress) -> Part:
-    from query_reduction_lab.bench.build import measure_build
-
-    return measure_build()
-
-
 SECTIONS: dict[Section, tuple[str, Callable[[bool, Progress], Part]]] = {
     "recurrence": ("the recurrence alone, against other ways to compute it", _recurrence),
     "step": ("a whole training step", _step),
     "scaling": ("threads, restarts, overhead", _scaling),
     "limits": ("share of this machine's limits", _limits),
     "memory": ("time and memory against the length of the story", _memory),
-    "build": ("building the native library", _build),
 }
 """Part → what it shows, and how to measure it, quickly or in full."""
 
@@ -80,7 +73,7 @@ def run_bench(
     quick: bool,
     folder: Path | None = None,
     progress: Callable[[str, float], None] = lambda what, share: None,
-) -> list[Record]:
+) -> list[MeasuredPart]:
     """Measure the chosen parts (all, if none is named), in their fixed order, each written to the folder at once."""
     found = []
     for name, (what, measure) in SECTIONS.items():
@@ -89,20 +82,20 @@ def run_bench(
         progress(what, 0.0)
         origin = origin_now()
         part = measure(quick, lambda share, what=what: progress(what, share))  # type: ignore[misc]
-        record = Record(name, quick, origin, part)
+        record = MeasuredPart(name, quick, origin, part)
         if folder is not None:
-            write_record(record, folder)
+            write_part(record, folder)
         found.append(record)
         progress(what, 1.0)
     return found
 
 
-def load_records(folder: Path) -> list[Record]:
+def load_parts(folder: Path) -> list[MeasuredPart]:
     """What earlier runs wrote, in the order of the parts."""
-    return [load_record(folder / f"{name}.json") for name in PARTS if (folder / f"{name}.json").exists()]
+    return [load_part(folder / f"{name}.json") for name in PARTS if (folder / f"{name}.json").exists()]
 
 
-def all_tables(records: Sequence[Record]) -> list[tuple[Origin, list[Table]]]:
+def all_tables(records: Sequence[MeasuredPart]) -> list[tuple[Origin, list[TextTable]]]:
     """The tables of every part; those of the training step include parallel against sequential."""
     from query_reduction_lab.bench.parallel import parallel_rows, parallel_table
 
@@ -115,7 +108,7 @@ def all_tables(records: Sequence[Record]) -> list[tuple[Origin, list[Table]]]:
     return found
 
 
-def page(records: Sequence[Record]) -> str:
+def page(records: Sequence[MeasuredPart]) -> str:
     """All parts as Markdown, each with where it comes from."""
     lines = [
         "# Speed",
@@ -145,6 +138,6 @@ def _from(origin: Origin, *, quick: bool) -> str:
     )
 
 
-def write_page(records: Sequence[Record], path: Path) -> None:
+def write_page(records: Sequence[MeasuredPart], path: Path) -> None:
     """Write the Markdown."""
     write_atomically(path, page(records))

@@ -9,11 +9,11 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from query_reduction.cli.output import console, notes, print_json
 from query_reduction.errors import InputError, needs
+from query_reduction_lab.bench.part_files import MeasuredPart
 from query_reduction_lab.bench.picture import check_picture, draw_recurrence
-from query_reduction_lab.bench.records import Record
 from query_reduction_lab.bench.results import Recurrence
-from query_reduction_lab.bench.run import Section, all_tables, load_records, run_bench, write_page
-from query_reduction_lab.bench.tables import to_rich
+from query_reduction_lab.bench.run import Section, all_tables, load_parts, run_bench, write_page
+from query_reduction_lab.bench.text_tables import to_rich
 
 __all__ = ["Bench"]
 
@@ -30,7 +30,7 @@ class Bench:
     """
 
     only: tuple[Section, ...] = ()
-    """Measure only these parts: recurrence, step, scaling, limits, memory, build."""
+    """Measure only these parts: recurrence, step, scaling, limits, memory."""
     quick: bool = False
     """A few minutes instead of half an hour: fewer sizes and rounds, no torch.compile, wider spread."""
     out: Path | None = None
@@ -50,12 +50,12 @@ class Bench:
         folder = Path("results") if self.out is None and not self.quick else self.out
         stored = None if folder is None else folder / "bench"
         if self.render:
-            if folder is None or not (found := load_records(folder / "bench")):
+            if folder is None or not (found := load_parts(folder / "bench")):
                 raise InputError(f"no figures of 'qrn bench' in {stored}")
         else:
             found = self._measure(stored)
         if folder is not None:
-            write_page(load_records(folder / "bench"), folder / "bench.md")
+            write_page(load_parts(folder / "bench"), folder / "bench.md")
             notes.print(f"page: {folder / 'bench.md'}", markup=False)
         if self.json:
             print_json({record.name: asdict(record) for record in found})
@@ -71,7 +71,7 @@ class Bench:
             notes.print(f"picture: {self.plot}", markup=False)
         return 0
 
-    def _measure(self, folder: Path | None) -> list[Record]:
+    def _measure(self, folder: Path | None) -> list[MeasuredPart]:
         columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
         with Progress(*columns, console=notes, transient=True) as bar:
             task = bar.add_task("starting", total=1.0)

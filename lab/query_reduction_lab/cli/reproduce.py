@@ -20,15 +20,15 @@ from query_reduction.sources.numbers import parse_tasks
 from query_reduction.training.run_folder import STATE_FILE, RunFolder
 from query_reduction_lab.cli.sweep_view import SweepView
 from query_reduction_lab.experiments.catalogue import EXPERIMENTS
-from query_reduction_lab.experiments.cells import Table
+from query_reduction_lab.experiments.cells import ResultTable
 from query_reduction_lab.experiments.plan import Experiment, Variation
 from query_reduction_lab.experiments.readme import fill_readme
-from query_reduction_lab.experiments.report import to_markdown, write_reports
+from query_reduction_lab.experiments.report import to_markdown, write_report
 from query_reduction_lab.experiments.store import ResultStore
 from query_reduction_lab.experiments.sweep import Job, Sweep, only_sweep
 from query_reduction_lab.experiments.sweeps import Origins, plan_table
+from query_reduction_lab.experiments.table_builder import build_table
 from query_reduction_lab.experiments.table_recipes import RECIPES
-from query_reduction_lab.experiments.tables import build_table
 
 if TYPE_CHECKING:
     from query_reduction.training.run import Run
@@ -80,8 +80,6 @@ class Reproduce:
     """The folder of the store and the reports."""
     report_only: bool = False
     """Train nothing: make the reports from what is stored."""
-    formats: tuple[Literal["md", "html", "csv", "tex", "json"], ...] = ()
-    """Also write the selected columns and tasks in these formats."""
     renew: bool = False
     """Train again what today's code computes differently from what is stored (see status); both are kept."""
     mix: bool = False
@@ -296,23 +294,16 @@ class Reproduce:
             console.print(figures_markdown(figures), markup=False, soft_wrap=True)
         return 0
 
-    def _report(self, table: Table, experiment: Experiment, store: ResultStore) -> None:
+    def _report(self, table: ResultTable, experiment: Experiment, store: ResultStore) -> None:
         if self.json:
             print_json(table.as_json())
         else:
             console.print(to_markdown(table), markup=False, soft_wrap=True)
-        narrowed = [*self.variants, *([f"tasks-{self.tasks}"] if self.tasks != "all" else [])]
-        narrowed += [self.recipe] if self.recipe else []
-        narrowed += [f"{self.restarts}-restarts"] if self.restarts else []
         # A narrowed view must not replace the whole table.
+        narrowed = self.variants or self.tasks != "all" or self.recipe or self.restarts
         whole = build_table(store, experiment, mix=self.mix) if narrowed else table
-        paths = []
         if any(column.measured for column in whole.columns):
-            paths += write_reports(whole, self.out, ["md"])
-        name = ".".join([table.name, *(part.replace(" ", "-") for part in narrowed)])
-        wanted = [one for one in self.formats if narrowed or one != "md"]
-        paths += write_reports(table, self.out, wanted, name)
-        if paths:
+            paths = write_report(whole, self.out)
             notes.print(f"written: {', '.join(map(str, paths))}", markup=False, soft_wrap=True)
         if self.readme is not None:
             self._fill_readme(self.readme)

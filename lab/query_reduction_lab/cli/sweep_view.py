@@ -12,7 +12,7 @@ from rich.text import Text
 
 from query_reduction.training.results import RestartResult, choose
 from query_reduction_lab.experiments.published import published
-from query_reduction_lab.experiments.records import Setting
+from query_reduction_lab.experiments.settings import Setting
 from query_reduction_lab.experiments.sweep import Sweep
 
 __all__ = ["SweepView"]

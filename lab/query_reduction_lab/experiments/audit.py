@@ -20,8 +20,8 @@ from query_reduction.errors import InputError
 from query_reduction.training.results import RestartResult
 from query_reduction_lab.experiments.catalogue import EXPERIMENTS
 from query_reduction_lab.experiments.probe import fingerprint
-from query_reduction_lab.experiments.records import Origin, Processor
-from query_reduction_lab.experiments.store import Record, ResultStore, StoredSetting
+from query_reduction_lab.experiments.settings import Origin, Processor
+from query_reduction_lab.experiments.store import ResultStore, StoredResult, StoredSetting
 from query_reduction_lab.experiments.sweep import Job, plan
 from query_reduction_lab.experiments.sweeps import Origins, cost_of, load_parts_of, prepare_folder
 
@@ -38,7 +38,7 @@ _STACK_OPTION = re.compile(r"--stack[ =](\d+)")
 class AuditedCell:
     """A stored restart that was drawn, and all stored restarts of its cell."""
 
-    record: Record
+    record: StoredResult
     stored: StoredSetting
 
     @property

@@ -11,7 +11,7 @@ import numpy as np
 from query_reduction.training.results import RestartResult, choose
 from query_reduction_lab.experiments.plan import JOINT
 
-__all__ = ["FAILED_ABOVE", "Cell", "ColumnResult", "Summary", "Table", "measure_cell", "summarise"]
+__all__ = ["FAILED_ABOVE", "Cell", "ColumnResult", "ResultTable", "Summary", "measure_cell", "summarise"]
 
 FAILED_ABOVE = 5.0
 """A task counts as failed above this error, in percent."""
@@ -94,7 +94,7 @@ class ColumnResult:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class ResultTable:
     """A table, as far as it has been measured."""
 
     name: str

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
-from html import escape
+from typing import TYPE_CHECKING
 
 from query_reduction_lab.experiments.long import COLUMNS, TASKS
 from query_reduction_lab.experiments.long_results import LongResults
 from query_reduction_lab.experiments.long_test import LENGTHS, WHOLE
+from query_reduction_lab.pictures import FIRST, GREY, draw, look, plain_axes
 
-__all__ = ["PUBLISHED", "long_markdown", "long_picture", "long_summary"]
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["PUBLISHED", "long_curves", "long_markdown", "long_picture", "long_summary"]
 
 PUBLISHED = (
     ("RMT, 137M weights, fine-tuned", "1", 94, 55),
@@ -20,8 +22,6 @@ PUBLISHED = (
 )
 """BABILong's accuracy in percent at 128 000 and at a million tokens."""
 _MOST_SECONDS, _MOST_MEGABYTES, _LEAST, _MOST_LOST = 1.0, 300.0, 95.0, 0.3
-_COLOURS = {"long": "#1f5fa8", "plain gates": "#c0562b", "stories alone": "#888888", "left out": "#4c9a5a"}
-_WIDTH, _HEIGHT, _LEFT, _RIGHT, _TOP, _BOTTOM = 640, 380, 60, 130, 20, 56
 
 
 def long_summary(results: LongResults) -> str:
@@ -150,70 +150,36 @@ def _words(words: int) -> str:
     return f"{words // 1000}k words" if words else "no book"
 
 
-def long_picture(results: LongResults) -> str:
-    """An SVG picture: accuracy, on average over the tasks, against words read."""
-    total = results.book["words"]
-    places = [_log(total if words == WHOLE else words) for words in LENGTHS]
-    low, high = places[0], places[-1]
-
-    def x(place: float) -> float:
-        return round(_LEFT + (place - low) / (high - low) * (_WIDTH - _LEFT - _RIGHT), 1)
-
-    def y(accuracy: float) -> float:
-        return round(_TOP + (1 - accuracy / 100) * (_HEIGHT - _TOP - _BOTTOM), 1)
-
-    parts = [_line(y(share), f"{share}") for share in range(0, 101, 20)]
-    base = _HEIGHT - _BOTTOM
-    parts += [
-        f'<text x="{x(place)}" y="{base + 18}" text-anchor="middle">{escape(_words(words))}</text>'
-        for place, words in zip(places, LENGTHS, strict=True)
-    ]
-    ends: list[float] = []
-    for name, colour in _COLOURS.items():
-        means = [(place, _mean(results, name, words)) for place, words in zip(places, LENGTHS, strict=True)]
-        points = [(x(place), y(mean)) for place, mean in means if mean is not None]
+def long_curves(results: LongResults) -> dict[str, list[tuple[int, float]]]:
+    """Column → words of the book and the accuracy among them, on average over the tasks."""
+    lengths = [results.book["words"] if words == WHOLE else words for words in LENGTHS]
+    curves = {}
+    for name in COLUMNS:
+        means = [_mean(results, name, words) for words in LENGTHS]
+        points = [(words, round(mean, 4)) for words, mean in zip(lengths, means, strict=True) if mean is not None]
         if points:
-            parts += _curve(points, name, colour, _apart(points[-1][1], ends))
-    middle = (_LEFT + _WIDTH - _RIGHT) / 2
-    parts.append(
-        f'<text x="{middle}" y="{_HEIGHT - 12}" text-anchor="middle">words of the book around the facts</text>'
-        f'<text transform="translate(16 {(_TOP + base) / 2}) rotate(-90)" text-anchor="middle">'
-        "accuracy, tasks 1–5, percent</text>"
-    )
-    return (
-        '<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="Accuracy against the length of the text" '
-        f'width="{_WIDTH}" height="{_HEIGHT}" viewBox="0 0 {_WIDTH} {_HEIGHT}" font-family="sans-serif" font-size="13">'
-        f'<rect width="100%" height="100%" fill="#fff"/>{"".join(parts)}</svg>\n'
-    )
+            curves[name] = points
+    return curves
 
 
-def _log(words: int) -> float:
-    """No words at all are drawn where a hundred would be."""
-    return math.log10(max(words, 100))
+def long_picture(results: LongResults) -> bytes:
+    """An SVG picture: accuracy, on average over the tasks, against words read."""
+    curves = long_curves(results)
 
+    def paint(figure: Figure) -> None:
+        axes = figure.add_subplot()
+        # The result is drawn first: where a control has the same figures, both are seen.
+        for number, (name, points) in enumerate(curves.items()):
+            control = look(number - 1) | {"linestyle": "--", "markersize": 4}
+            style = control if number else {"color": FIRST, "marker": "o", "markersize": 7}
+            # No words at all are drawn where a hundred would be.
+            axes.plot([max(words, 100) for words, _ in points], [mean for _, mean in points], label=name, **style)
+        axes.set_xscale("log")
+        places = [max(results.book["words"] if words == WHOLE else words, 100) for words in LENGTHS]
+        axes.set_xticks(places, [_words(words) for words in LENGTHS])
+        axes.minorticks_off()
+        axes.set_ylim(0, 103)
+        plain_axes(axes, "words of the book around the facts", "accuracy, tasks 1–5, percent")
+        figure.legend(loc="outside right center", frameon=False, labelcolor=GREY)
 
-def _apart(height: float, taken: list[float]) -> float:
-    """A height for a label, near the wanted one, that keeps off those taken."""
-    while any(abs(height - other) < 14 for other in taken):
-        height += 2
-    taken.append(height)
-    return height
-
-
-def _curve(points: Sequence[tuple[float, float]], name: str, colour: str, label: float) -> list[str]:
-    path = " ".join(f"{a},{b}" for a, b in points)
-    # The result is drawn first: where a control has the same figures, both are seen.
-    radius, dashes = (5, "") if name == next(iter(COLUMNS)) else (3, ' stroke-dasharray="6 4"')
-    dots = "".join(f'<circle cx="{a}" cy="{b}" r="{radius}" fill="{colour}"/>' for a, b in points)
-    end = points[-1][0]
-    return [
-        f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2"{dashes}/>{dots}'
-        f'<text x="{end + 10}" y="{label + 4}" fill="{colour}">{escape(name)}</text>'
-    ]
-
-
-def _line(height: float, label: str) -> str:
-    return (
-        f'<line x1="{_LEFT}" x2="{_WIDTH - _RIGHT}" y1="{height}" y2="{height}" stroke="#ddd"/>'
-        f'<text x="{_LEFT - 8}" y="{height + 4}" text-anchor="end">{label}</text>'
-    )
+    return draw(paint, title="Accuracy against the length of the text", data=curves, width=7.2, height=4.0)

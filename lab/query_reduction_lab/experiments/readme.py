@@ -11,10 +11,10 @@ import re
 
 from query_reduction.errors import InputError
 from query_reduction_lab.experiments.catalogue import EXPERIMENTS
-from query_reduction_lab.experiments.cells import ColumnResult, Summary, Table
+from query_reduction_lab.experiments.cells import ColumnResult, ResultTable, Summary
 from query_reduction_lab.experiments.report import number_text, spread_text
 from query_reduction_lab.experiments.store import ResultStore
-from query_reduction_lab.experiments.tables import build_table
+from query_reduction_lab.experiments.table_builder import build_table
 
 __all__ = ["fill_readme", "short_table"]
 
@@ -35,7 +35,7 @@ def fill_readme(text: str, store: ResultStore) -> str:
     return _MARKED.sub(fill, text)
 
 
-def short_table(table: Table) -> str:
+def short_table(table: ResultTable) -> str:
     """Averages of every measured column, with the notes."""
     head, lines = _by_measure(table) if len(table.measures) > 1 else _by_network(table)
     if not lines:
@@ -45,7 +45,7 @@ def short_table(table: Table) -> str:
     return "\n".join([f"| {' | '.join(head)} |", rule, *lines]) + "\n" + notes
 
 
-def _by_measure(table: Table) -> tuple[list[str], list[str]]:
+def _by_measure(table: ResultTable) -> tuple[list[str], list[str]]:
     """One line per network: averages by measure, the paper's next to ours where it has them."""
     measures = table.measures[:_MEASURES_SHOWN]
     kinds = [(measure, label) for measure in measures for label in table.averages]
@@ -76,7 +76,7 @@ def _tried(column: ColumnResult) -> str:
     return f"{column.tried} of {column.planned}" if column.tried < column.planned else str(column.tried)
 
 
-def _by_network(table: Table) -> tuple[list[str], list[str]]:
+def _by_network(table: ResultTable) -> tuple[list[str], list[str]]:
     """One line per network and average: paper, ours, spread over restarts, failed tasks.
 
     A network that is meant for some tasks alone has no average.
@@ -90,7 +90,7 @@ def _by_network(table: Table) -> tuple[list[str], list[str]]:
     return list(_HEAD) if table.counts_failed else [*_HEAD[:4], _HEAD[6]], lines
 
 
-def _line(table: Table, column: ColumnResult, label: str, summary: Summary) -> str:
+def _line(table: ResultTable, column: ColumnResult, label: str, summary: Summary) -> str:
     rest = label.removeprefix("average").lstrip(" -")
     name = f"{column.name}{'' if not rest or rest.startswith('(') else ','} {rest}".rstrip()
     cells = [column.measured[row] for row in summary.rows if row in column.measured]

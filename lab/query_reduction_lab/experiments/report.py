@@ -1,70 +1,25 @@
-"""A table as text: the content of every report, and the Markdown that is kept in version control."""
+"""A table as the Markdown that is kept in version control."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
-from query_reduction.errors import InputError
 from query_reduction.files import write_atomically
-from query_reduction_lab.experiments.cells import Cell, ColumnResult, Summary, Table
-from query_reduction_lab.experiments.report_scatter import to_scatter
+from query_reduction_lab.experiments.cells import Cell, ColumnResult, ResultTable, Summary
+from query_reduction_lab.experiments.report_picture import dots_of, systems_picture
 
-__all__ = ["FORMATS", "Head", "Section", "legend", "remarks", "sections", "to_markdown", "write_reports"]
-
-FORMATS = ("md", "html", "csv", "tex", "json")
+__all__ = ["to_markdown", "write_report"]
 
 
-@dataclass(frozen=True, slots=True)
-class Head:
-    """The heading of a column."""
-
-    name: str
-    below: tuple[str, ...]
-    """The subheadings: paper and ours, or only ours if the paper has no such numbers."""
-
-
-@dataclass(frozen=True, slots=True)
-class Section:
-    """The columns of one measure as texts."""
-
-    title: str
-    heads: tuple[Head, ...]
-    body: tuple[tuple[str, tuple[str, ...]], ...]
-    """Rows: label, and the text of every column of numbers."""
-    summary: tuple[tuple[str, tuple[str, ...]], ...]
-
-
-def write_reports(table: Table, folder: Path, formats: Sequence[str], name: str | None = None) -> list[Path]:
-    """Write the table in these formats; return the files."""
-    from query_reduction_lab.experiments.report_formats import to_csv, to_json, to_latex
-    from query_reduction_lab.experiments.report_html import to_html
-
-    render = {"md": to_markdown, "html": to_html, "csv": to_csv, "tex": to_latex, "json": to_json}
-    unknown = [one for one in formats if one not in render]
-    if unknown:
-        raise InputError(f"no format {unknown[0]!r}; choose from {', '.join(FORMATS)}")
-    paths = [folder / f"{name or table.name}.{one}" for one in formats]
-    for path, one in zip(paths, formats, strict=True):
-        write_atomically(path, render[one](table))
-    if "md" in formats and (picture := to_scatter(table)):
-        paths.append(folder / f"{name or table.name}.svg")
-        write_atomically(paths[-1], picture)
-    return paths
-
-
-def sections(table: Table) -> list[Section]:
-    """A section for every measure."""
-    found = []
-    for measure in table.measures:
-        columns = [column for column in table.columns if column.measure == measure]
-        title = table.title + (f", errors counted {measure}" if len(table.measures) > 1 else "")
-        heads = tuple(Head(column.name, ("paper", "ours") if column.published else ("ours",)) for column in columns)
-        body = tuple((row, _cells(columns, row)) for row in table.rows)
-        summary = [*_summary(table, columns), *(_sizes(columns) if table.systems else ())]
-        found.append(Section(title, heads, body, tuple(summary)))
-    return found
+def write_report(table: ResultTable, folder: Path) -> list[Path]:
+    """Write the table, with a picture if it compares systems; return the files."""
+    contents: dict[str, str | bytes] = {"md": to_markdown(table)}
+    if dots_of(table):
+        contents["svg"] = systems_picture(table)
+    for ending, content in contents.items():
+        write_atomically(folder / f"{table.name}.{ending}", content)
+    return [folder / f"{table.name}.{ending}" for ending in contents]
 
 
 def _cells(columns: Sequence[ColumnResult], row: str) -> tuple[str, ...]:
@@ -77,7 +32,7 @@ def _cells(columns: Sequence[ColumnResult], row: str) -> tuple[str, ...]:
 
 
 def cell_text(cell: Cell | None) -> str:
-    """``0.7 (1.2 ± 0.4, 10)†``: the chosen error (mean ± std, number of restarts); ``legend`` explains it."""
+    """``0.7 (1.2 ± 0.4, 10)†``: the chosen error (mean ± std, number of restarts); ``_legend`` explains it."""
     if cell is None:
         return "–"
     tried = f"{cell.tried} of {cell.planned}" if cell.tried < cell.planned else str(cell.tried)
@@ -87,7 +42,7 @@ def cell_text(cell: Cell | None) -> str:
     return f"{cell.error:.1f} ({spread}{count}{diverged}){''.join(cell.marks)}"
 
 
-def _summary(table: Table, columns: Sequence[ColumnResult]) -> list[tuple[str, tuple[str, ...]]]:
+def _summary(table: ResultTable, columns: Sequence[ColumnResult]) -> list[tuple[str, tuple[str, ...]]]:
     rows = []
     for label in table.averages:
         averages: list[str] = []
@@ -128,21 +83,25 @@ def _sizes(columns: Sequence[ColumnResult]) -> list[tuple[str, tuple[str, ...]]]
     ]
 
 
-def to_markdown(table: Table) -> str:
+def to_markdown(table: ResultTable) -> str:
     """Published and measured side by side."""
     lines = []
-    for section in sections(table):
-        heads = [
-            f"{head.name} {kind}" if len(head.below) > 1 else head.name for head in section.heads for kind in head.below
-        ]
-        lines += [f"### {section.title}", "", _row("task", heads), "|---|" + "---:|" * len(heads)]
-        lines += [_row(label, cells) for label, cells in (*section.body, *section.summary)]
+    for measure in table.measures:
+        columns = [column for column in table.columns if column.measure == measure]
+        title = table.title + (f", errors counted {measure}" if len(table.measures) > 1 else "")
+        heads: list[str] = []
+        for column in columns:
+            heads += [f"{column.name} paper", f"{column.name} ours"] if column.published else [column.name]
+        lines += [f"### {title}", "", _row("task", heads), "|---|" + "---:|" * len(heads)]
+        lines += [_row(row, _cells(columns, row)) for row in table.rows]
+        lines += [_row(label, cells) for label, cells in _summary(table, columns)]
+        lines += [_row(label, cells) for label, cells in (_sizes(columns) if table.systems else ())]
         lines.append("")
-    lines.append(legend(table))
-    lines += [f"\n{note}" for note in remarks(table)]
-    if to_scatter(table):
+    lines.append(_legend(table))
+    lines += [f"\n{note}" for note in _remarks(table)]
+    if dots_of(table):
         lines.append(f"\n![Error against training time]({table.name}.svg)")
-        lines.append("\nFilled dots: the chosen restarts; open ones: the mean over all restarts.")
+        lines.append("\nFilled marks: the chosen restarts; open ones: the mean over all restarts.")
     return "\n".join(lines) + "\n"
 
 
@@ -150,7 +109,7 @@ def _row(label: str, cells: Sequence[str]) -> str:
     return f"| {label} | " + " | ".join(cells) + " |"
 
 
-def legend(table: Table) -> str:
+def _legend(table: ResultTable) -> str:
     """What the numbers are."""
     columns = _once(table)
     cells = [cell for column in columns for cell in column.measured.values()]
@@ -179,17 +138,17 @@ def _recipes(columns: Sequence[ColumnResult]) -> str:
     )
 
 
-def remarks(table: Table) -> list[str]:
+def _remarks(table: ResultTable) -> list[str]:
     """The remarks below the table."""
     return [*_given(table), *_totals(table), *_times(table), *_others(table), *table.notes]
 
 
-def _once(table: Table) -> list[ColumnResult]:
+def _once(table: ResultTable) -> list[ColumnResult]:
     """Every column once, whatever the number of measures."""
     return [column for column in table.columns if column.measure == table.measures[0]]
 
 
-def _given(table: Table) -> list[str]:
+def _given(table: ResultTable) -> list[str]:
     """What the columns are given besides training data."""
     groups: dict[str, list[str]] = {}
     for column in _once(table):
@@ -200,7 +159,7 @@ def _given(table: Table) -> list[str]:
     return ["Given besides the training data: " + "; ".join(f"{', '.join(n)}: {g}" for g, n in groups.items()) + "."]
 
 
-def _totals(table: Table) -> list[str]:
+def _totals(table: ResultTable) -> list[str]:
     """The number of restarts tried, and how many more are stored."""
     columns = [column for column in _once(table) if column.tried]
     if not columns:
@@ -219,7 +178,7 @@ def _totals(table: Table) -> list[str]:
     return told
 
 
-def _times(table: Table) -> list[str]:
+def _times(table: ResultTable) -> list[str]:
     """How long the trainings took."""
     minutes = {column.name: sum(column.seconds.values()) / 60 for column in _once(table) if column.measured}
     told = ", ".join(f"{name} {time:.0f} min" for name, time in minutes.items())
@@ -231,7 +190,7 @@ def _times(table: Table) -> list[str]:
     ]
 
 
-def _others(table: Table) -> list[str]:
+def _others(table: ResultTable) -> list[str]:
     """What the paper reports about other models."""
     told = []
     for name, rows in table.baselines.items():

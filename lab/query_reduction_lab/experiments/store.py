@@ -20,7 +20,7 @@ from query_reduction.files import locked, write_atomically
 from query_reduction.training.results import RestartResult
 from query_reduction.training.setup import Setup
 from query_reduction_lab.experiments.probe import Fingerprint
-from query_reduction_lab.experiments.records import (
+from query_reduction_lab.experiments.settings import (
     Origin,
     Setting,
     same_setup,
@@ -29,7 +29,7 @@ from query_reduction_lab.experiments.records import (
     short_id,
 )
 
-__all__ = ["Record", "ResultStore", "StoredSetting"]
+__all__ = ["ResultStore", "StoredResult", "StoredSetting"]
 
 _FORMAT = 2
 _KINDS = ("file", "setup", "data", "origin", "result")
@@ -37,7 +37,7 @@ _KINDS = ("file", "setup", "data", "origin", "result")
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class StoredResult:
     """One finished restart."""
 
     setting: Setting
@@ -52,22 +52,22 @@ class StoredSetting:
     """All stored restarts of one setting."""
 
     setting: Setting
-    records: tuple[Record, ...]
+    records: tuple[StoredResult, ...]
 
     def of_code(self, fingerprint: Fingerprint) -> dict[int, RestartResult]:
         """The results, by restart, of code with this fingerprint."""
         return {restart: record.result for restart, record in self._of_code(fingerprint).items()}
 
-    def _of_code(self, fingerprint: Fingerprint) -> dict[int, Record]:
-        found: dict[int, Record] = {}
+    def _of_code(self, fingerprint: Fingerprint) -> dict[int, StoredResult]:
+        found: dict[int, StoredResult] = {}
         for record in self.records:
             if record.origin.fingerprint.agrees(fingerprint):
                 found.setdefault(record.result.restart, record)
         return found
 
-    def groups(self) -> list[tuple[Origin, dict[int, Record]]]:
+    def groups(self) -> list[tuple[Origin, dict[int, StoredResult]]]:
         """The records grouped by the code that computed them, each with its latest origin; the latest group first."""
-        found: list[tuple[Origin, dict[int, Record]]] = []
+        found: list[tuple[Origin, dict[int, StoredResult]]] = []
         origins = dict.fromkeys(record.origin for record in self.records)
         for origin in sorted(origins, key=lambda origin: origin.date, reverse=True):
             if not any(known.fingerprint.agrees(origin.fingerprint) for known, _ in found):
@@ -110,7 +110,7 @@ class ResultStore:
         for path in sorted(self.folder.glob("*/*.jsonl")):
             yield from self._settings_at(path)
 
-    def add(self, record: Record) -> None:
+    def add(self, record: StoredResult) -> None:
         """Store a result permanently. An existing one from the same code is not replaced: it is just as good."""
         setting = record.setting
         with locked(self.folder):
@@ -184,9 +184,9 @@ class _File:
             if (setting := self._setting(*key))
         ]
 
-    def _record(self, setting: Setting, values: dict[str, Any]) -> Record:
+    def _record(self, setting: Setting, values: dict[str, Any]) -> StoredResult:
         result = RestartResult(**_result_values(values))
-        return Record(setting, result, self.origins[values["origin"]], tuple(values.get("stack", ())))
+        return StoredResult(setting, result, self.origins[values["origin"]], tuple(values.get("stack", ())))
 
     def _setting(self, setup_id: str, data_id: str) -> Setting | None:
         setup, data = self.setups[setup_id], self.lines["data"][data_id]
@@ -196,7 +196,7 @@ class _File:
         about = data["sha256"], data["name"], data["note"]
         return Setting(self.head["table"], self.head["column"], data["task"], setup, name, *about)
 
-    def add(self, record: Record) -> None:
+    def add(self, record: StoredResult) -> None:
         """Add a result, with the lines it refers to."""
         setting = record.setting
         values = {"name": setting.recipe_name, **setup_to_json(setting.setup)}

@@ -20,8 +20,8 @@ from query_reduction.files import locked, write_atomically
 from query_reduction.reading.protocol import Parts
 from query_reduction.training.run_folder import STATE_FILE
 from query_reduction_lab.experiments.probe import Fingerprint
-from query_reduction_lab.experiments.records import Origin, Setting
-from query_reduction_lab.experiments.store import Record, ResultStore
+from query_reduction_lab.experiments.settings import Origin, Setting
+from query_reduction_lab.experiments.store import ResultStore, StoredResult
 from query_reduction_lab.experiments.trials import Done, Message, Progress, Trial
 
 __all__ = ["Engine", "Job", "Sweep", "has_begun", "only_sweep", "plan"]
@@ -141,7 +141,7 @@ class Sweep:
             entry.progress = message
         elif isinstance(message, Done):
             origin = replace(job.origin, ran_on=message.ran_on)
-            self.store.add(Record(job.trial.setting, message.result, origin, job.trial.restarts))
+            self.store.add(StoredResult(job.trial.setting, message.result, origin, job.trial.restarts))
             entry.missing.discard(message.result.restart)
             self._seen.add((job.folder, message.result.restart))
         else:

@@ -14,7 +14,7 @@ from query_reduction.reading.protocol import Parts
 from query_reduction.training.setup import Setup
 from query_reduction_lab.experiments.plan import Column, Experiment, Variation
 from query_reduction_lab.experiments.probe import fingerprint
-from query_reduction_lab.experiments.records import Machine, Origin, Setting
+from query_reduction_lab.experiments.settings import Machine, Origin, Setting
 from query_reduction_lab.experiments.store import ResultStore
 from query_reduction_lab.experiments.sweep import Job, has_begun, plan
 from query_reduction_lab.experiments.task_data import KnownData, load_task

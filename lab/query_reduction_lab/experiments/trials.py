@@ -22,7 +22,7 @@ from query_reduction.training.results import RestartResult
 from query_reduction.training.run import Run, score_restarts
 from query_reduction.training.run_folder import RunFolder
 from query_reduction_lab.experiments.probe import Fingerprint, fingerprint, uses_native
-from query_reduction_lab.experiments.records import Processor, Setting
+from query_reduction_lab.experiments.settings import Processor, Setting
 
 __all__ = ["MESSAGE_EVERY", "Done", "Ended", "Message", "Progress", "Trial", "report_trial", "run_trial"]
 

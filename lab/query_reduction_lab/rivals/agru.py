@@ -20,13 +20,13 @@ from query_reduction.encoders.position import encode_sentences
 from query_reduction.heads.arrays import HeadConfig
 from query_reduction.heads.stacked import build_head
 from query_reduction.rivals.registry import register
+from query_reduction.rivals.vector_reader import VectorReader
 from query_reduction.settings import Between, check
 from query_reduction.stacked.layers import left_at_end, present
 from query_reduction.stacked.network import (
     BatchTrace,
     LayerTrace,
     Seeds,
-    StackedNetwork,
     normal,
     uniform,
     without_meaning,
@@ -68,7 +68,7 @@ class AGRUConfig:
 
 
 @register("agru", AGRUConfig, "a GRU gated by the question's attention, in several passes", recipe=RECIPE)
-class AttentionGRU(StackedNetwork):
+class AttentionGRU(VectorReader):
     """A stack of attention GRU readers."""
 
     stage = "pass"
@@ -86,9 +86,6 @@ class AttentionGRU(StackedNetwork):
     memory_input: Float[Tensor, "restart dim three_dim"]
     memory_state: Float[Tensor, "restart dim three_dim"]
     memory_bias: Float[Tensor, "restart 2 three_dim"]
-    answer_weight: Float[Tensor, "restart answer dim"]
-    answer_current: Float[Tensor, "restart word dim"]
-    answer_match: Float[Tensor, "restart position 2 dim"]
 
     def __init__(self, config: AGRUConfig, vocabulary: Vocabulary, head: HeadConfig, seeds: Seeds) -> None:
         super().__init__(seeds)
@@ -109,14 +106,6 @@ class AttentionGRU(StackedNetwork):
             self.declare(f"{cell}_state", (d, gates * d), uniform((2 * d) ** -0.5), decay_uses=uses)
             self.declare(f"{cell}_bias", (2, gates * d), zeros, decay_uses=0)
         self.head = build_head(head, vocabulary, self, d)
-
-    def scores(self, batch: TensorBatch) -> Float[Tensor, "restart batch answer"]:
-        """The score of every answer."""
-        return self.head.scores(self, self.read(batch), batch)
-
-    def losses(self, batch: TensorBatch) -> Float[Tensor, "restart batch"]:
-        """The cross-entropy of every correct answer."""
-        return self.head.losses(self, self.read(batch), batch)
 
     def trace(self, batch: TensorBatch) -> BatchTrace:
         """The attention of each pass, and how much of each sentence remains in its episode."""

@@ -19,6 +19,7 @@ from query_reduction.encoders.position import encode_sentences
 from query_reduction.heads.arrays import HeadConfig
 from query_reduction.heads.stacked import build_head
 from query_reduction.rivals.registry import register
+from query_reduction.rivals.vector_reader import VectorReader
 from query_reduction.settings import Between, check
 from query_reduction.stacked.layers import (
     GRU,
@@ -34,7 +35,6 @@ from query_reduction.stacked.network import (
     BatchTrace,
     LayerTrace,
     Seeds,
-    StackedNetwork,
     uniform,
     without_meaning,
     zeros,
@@ -79,7 +79,7 @@ class DMNConfig:
 
 
 @register("dmn", DMNConfig, "the Dynamic Memory Network DMN+: fused facts, attention GRU, episodes", recipe=RECIPE)
-class DynamicMemoryNetwork(StackedNetwork):
+class DynamicMemoryNetwork(VectorReader):
     """A stack of Dynamic Memory Networks."""
 
     stage = "pass"
@@ -93,9 +93,6 @@ class DynamicMemoryNetwork(StackedNetwork):
     episode_input: Float[Tensor, "restart dim two_dim"]
     episode_state: Float[Tensor, "restart dim two_dim"]
     episode_bias: Float[Tensor, "restart two_dim"]
-    answer_weight: Float[Tensor, "restart answer two_dim"]
-    answer_current: Float[Tensor, "restart word two_dim"]
-    answer_match: Float[Tensor, "restart position 2 two_dim"]
 
     def __init__(self, config: DMNConfig, vocabulary: Vocabulary, head: HeadConfig, seeds: Seeds) -> None:
         super().__init__(seeds)
@@ -119,14 +116,6 @@ class DynamicMemoryNetwork(StackedNetwork):
         self.question_reader = GRU(seeds, d, d)
         self.updates = torch.nn.ModuleList(Linear(seeds, 3 * d, d) for _ in range(config.passes))
         self.head = build_head(head, vocabulary, self, 2 * d, glorot(2 * d, len(vocabulary.answers)))
-
-    def scores(self, batch: TensorBatch) -> Float[Tensor, "restart batch answer"]:
-        """The score of every answer."""
-        return self.head.scores(self, self.read(batch), batch)
-
-    def losses(self, batch: TensorBatch) -> Float[Tensor, "restart batch"]:
-        """The cross-entropy of every correct answer."""
-        return self.head.losses(self, self.read(batch), batch)
 
     def read(self, batch: TensorBatch, recorded: list[Tensor] | None = None) -> Float[Tensor, "restart batch two_dim"]:
         """The last memory and the question, concatenated; the attention of every pass is appended to ``recorded``."""

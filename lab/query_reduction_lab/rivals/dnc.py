@@ -24,9 +24,10 @@ from query_reduction.heads.arrays import HeadConfig
 from query_reduction.heads.stacked import build_head
 from query_reduction.rivals.recurrent import to_front
 from query_reduction.rivals.registry import register
+from query_reduction.rivals.vector_reader import VectorReader
 from query_reduction.settings import Between, check
 from query_reduction.stacked.layers import LayerNorm, Linear, dropout, glorot, look_up, present
-from query_reduction.stacked.network import Seeds, StackedNetwork, normal, without_meaning, zeros
+from query_reduction.stacked.network import Seeds, normal, without_meaning, zeros
 from query_reduction.stacked.tensors import TensorBatch
 from query_reduction.text.vocabulary import Vocabulary
 from query_reduction_lab.rivals.shared_stories import story_lines
@@ -105,7 +106,7 @@ class _State(NamedTuple):
 
 
 @register("dnc", DNCConfig, "the Differentiable Neural Computer: an LSTM with a memory, word by word", recipe=RECIPE)
-class DifferentiableNeuralComputer(StackedNetwork):
+class DifferentiableNeuralComputer(VectorReader):
     """A stack of Differentiable Neural Computers."""
 
     shares_stories = True
@@ -113,9 +114,6 @@ class DifferentiableNeuralComputer(StackedNetwork):
     input_weight: Float[Tensor, "restart word_dim four_dim"]
     state_weight: Float[Tensor, "restart reads_and_dim four_dim"]
     bias: Float[Tensor, "restart four_dim"]
-    answer_weight: Float[Tensor, "restart answer out"]
-    answer_current: Float[Tensor, "restart word out"]
-    answer_match: Float[Tensor, "restart position 2 out"]
 
     def __init__(self, config: DNCConfig, vocabulary: Vocabulary, head: HeadConfig, seeds: Seeds) -> None:
         super().__init__(seeds)
@@ -141,14 +139,6 @@ class DifferentiableNeuralComputer(StackedNetwork):
             self.interface_norm = LayerNorm(seeds, sum(self._sizes))
         # W_y h + W_r [r^1; …; r^R] is one product with both side by side.
         self.head = build_head(head, vocabulary, self, d + reads)
-
-    def scores(self, batch: TensorBatch) -> Float[Tensor, "restart batch answer"]:
-        """The score of every answer."""
-        return self.head.scores(self, self.read(batch), batch)
-
-    def losses(self, batch: TensorBatch) -> Float[Tensor, "restart batch"]:
-        """The cross-entropy of every correct answer."""
-        return self.head.losses(self, self.read(batch), batch)
 
     def read(self, batch: TensorBatch) -> Float[Tensor, "restart batch out"]:
         """The controller's output and what the heads read, after each question's last word.

@@ -22,13 +22,13 @@ from query_reduction.encoders.position import encode_masked
 from query_reduction.heads.arrays import HeadConfig
 from query_reduction.heads.stacked import build_head
 from query_reduction.rivals.registry import register
+from query_reduction.rivals.vector_reader import VectorReader
 from query_reduction.settings import Between, check
 from query_reduction.stacked.layers import left_at_end, present
 from query_reduction.stacked.network import (
     BatchTrace,
     LayerTrace,
     Seeds,
-    StackedNetwork,
     normal,
     ones,
     without_meaning,
@@ -76,7 +76,7 @@ class EntNetConfig:
 
 
 @register("entnet", EntNetConfig, "the Recurrent Entity Network: gated memory slots with keys", recipe=RECIPE)
-class EntityNetwork(StackedNetwork):
+class EntityNetwork(VectorReader):
     """A stack of Recurrent Entity Networks."""
 
     embedding: Float[Tensor, "restart vocabulary dim"]
@@ -90,9 +90,6 @@ class EntityNetwork(StackedNetwork):
     candidate_bias: Float[Tensor, "restart dim"]
     slope: Float[Tensor, "restart 1"]
     output_weight: Float[Tensor, "restart dim dim"]
-    answer_weight: Float[Tensor, "restart answer dim"]
-    answer_current: Float[Tensor, "restart word dim"]
-    answer_match: Float[Tensor, "restart position 2 dim"]
 
     def __init__(self, config: EntNetConfig, vocabulary: Vocabulary, head: HeadConfig, seeds: Seeds) -> None:
         super().__init__(seeds)
@@ -111,14 +108,6 @@ class EntityNetwork(StackedNetwork):
         if config.activation == "prelu":
             self.declare("slope", (1,), ones, decay_uses=0)
         self.head = build_head(head, vocabulary, self, d, start)
-
-    def scores(self, batch: TensorBatch) -> Float[Tensor, "restart batch answer"]:
-        """The score of every answer."""
-        return self.head.scores(self, self.read(batch), batch)
-
-    def losses(self, batch: TensorBatch) -> Float[Tensor, "restart batch"]:
-        """The cross-entropy of every correct answer."""
-        return self.head.losses(self, self.read(batch), batch)
 
     def read(self, batch: TensorBatch) -> Float[Tensor, "restart batch dim"]:
         """The vector the answer is read from."""

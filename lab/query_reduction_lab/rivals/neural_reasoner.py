@@ -18,9 +18,10 @@ from torch.nn import functional
 from query_reduction.heads.arrays import HeadConfig
 from query_reduction.heads.stacked import build_head
 from query_reduction.rivals.registry import register
+from query_reduction.rivals.vector_reader import VectorReader
 from query_reduction.settings import Between, check
 from query_reduction.stacked.layers import GRU, Linear, at_end, look_up, present
-from query_reduction.stacked.network import BatchTrace, LayerTrace, Seeds, StackedNetwork, normal, without_meaning
+from query_reduction.stacked.network import BatchTrace, LayerTrace, Seeds, normal, without_meaning
 from query_reduction.stacked.tensors import TensorBatch
 from query_reduction.text.vocabulary import NO_WORD, Vocabulary
 
@@ -74,13 +75,10 @@ class _Meeting(Linear):
     "the Neural Reasoner: the question meets each fact, then pooling",
     recipe=RECIPE,
 )
-class NeuralReasoner(StackedNetwork):
+class NeuralReasoner(VectorReader):
     """A stack of Neural Reasoners."""
 
     embedding: Float[Tensor, "restart vocabulary dim"]
-    answer_weight: Float[Tensor, "restart answer dim"]
-    answer_current: Float[Tensor, "restart word dim"]
-    answer_match: Float[Tensor, "restart position 2 dim"]
 
     def __init__(self, config: NeuralReasonerConfig, vocabulary: Vocabulary, head: HeadConfig, seeds: Seeds) -> None:
         super().__init__(seeds)
@@ -100,14 +98,10 @@ class NeuralReasoner(StackedNetwork):
             self.decoder = GRU(seeds, d, d)
             self.teller = Linear(seeds, d, vocabulary.size)
 
-    def scores(self, batch: TensorBatch) -> Float[Tensor, "restart batch answer"]:
-        """The score of every answer."""
-        return self.head.scores(self, self.read(self._encode(batch), batch), batch)
-
     def losses(self, batch: TensorBatch) -> Float[Tensor, "restart batch"]:
         """(1 - α) times the cross-entropy of every correct answer, plus α times that of the reconstructed words."""
         table = self._encode(batch)
-        losses = self.head.losses(self, self.read(table, batch), batch)
+        losses = self.head.losses(self, self.reason(table, batch), batch)
         share = self.config.retelling
         return (1 - share) * losses + share * self._retelling(table, batch) if share else losses
 
@@ -115,7 +109,11 @@ class NeuralReasoner(StackedNetwork):
         """The last state of a GRU over the words of every distinct sentence or question."""
         return at_end(self.encoder(look_up(self.embedding, batch.words)), (batch.words > 0).sum(1))
 
-    def read(
+    def read(self, batch: TensorBatch) -> Float[Tensor, "restart batch dim"]:
+        """The vector each answer is read from."""
+        return self.reason(self._encode(batch), batch)
+
+    def reason(
         self, table: Float[Tensor, "restart sentence dim"], batch: TensorBatch, recorded: list[Tensor] | None = None
     ) -> Float[Tensor, "restart batch dim"]:
         """The question after the last layer; each fact's share of it, layer by layer, is appended to ``recorded``."""
@@ -172,5 +170,5 @@ class NeuralReasoner(StackedNetwork):
         if not self.shows_reading:
             return None
         recorded: list[Tensor] = []
-        scores = self.head.scores(self, self.read(self._encode(batch), batch, recorded), batch)
+        scores = self.head.scores(self, self.reason(self._encode(batch), batch, recorded), batch)
         return BatchTrace(tuple(LayerTrace({"pooled": given.unsqueeze(3)}, given) for given in recorded), scores)

@@ -21,13 +21,13 @@ from query_reduction.errors import InputError
 from query_reduction.heads.arrays import HeadConfig
 from query_reduction.heads.stacked import build_head
 from query_reduction.rivals.registry import register
+from query_reduction.rivals.vector_reader import VectorReader
 from query_reduction.settings import Between, check
 from query_reduction.stacked.layers import LayerNorm, Linear, dropout, look_up, present
 from query_reduction.stacked.network import (
     BatchTrace,
     LayerTrace,
     Seeds,
-    StackedNetwork,
     normal,
     ones,
     without_meaning,
@@ -157,7 +157,7 @@ class _Record:
 @register(
     "ut", UTConfig, "the Universal Transformer: one step of self-attention over the sentences, repeated", recipe=RECIPE
 )
-class UniversalTransformer(StackedNetwork):
+class UniversalTransformer(VectorReader):
     """A stack of Universal Transformers."""
 
     stage = "step"
@@ -166,9 +166,6 @@ class UniversalTransformer(StackedNetwork):
     question_mask: Float[Tensor, "restart place dim"]
     halting_weight: Float[Tensor, "restart dim 1"]
     halting_bias: Float[Tensor, "restart 1"]
-    answer_weight: Float[Tensor, "restart answer dim"]
-    answer_current: Float[Tensor, "restart word dim"]
-    answer_match: Float[Tensor, "restart position 2 dim"]
 
     def __init__(self, config: UTConfig, vocabulary: Vocabulary, head: HeadConfig, seeds: Seeds) -> None:
         super().__init__(seeds)
@@ -192,17 +189,17 @@ class UniversalTransformer(StackedNetwork):
             self.declare("halting_bias", (1,), ones, decay_uses=0)
         self.head = build_head(head, vocabulary, self, d)
 
-    def scores(self, batch: TensorBatch) -> Float[Tensor, "restart batch answer"]:
-        """The score of every answer."""
-        return self.head.scores(self, self.read(batch)[0], batch)
-
     def losses(self, batch: TensorBatch) -> Float[Tensor, "restart batch"]:
         """Cross-entropy of every correct answer, and with halting the cost of the steps."""
-        vector, pondered = self.read(batch)
+        vector, pondered = self.ponder(batch)
         losses = self.head.losses(self, vector, batch)
         return losses if pondered is None else losses + self.config.ponder * pondered
 
-    def read(
+    def read(self, batch: TensorBatch) -> Float[Tensor, "restart batch dim"]:
+        """The vector each answer is read from."""
+        return self.ponder(batch)[0]
+
+    def ponder(
         self, batch: TensorBatch, record: _Record | None = None
     ) -> tuple[Float[Tensor, "restart batch dim"], Float[Tensor, "restart batch"] | None]:
         """The answer vector, and with halting the pondering cost of each question."""
@@ -298,7 +295,7 @@ class UniversalTransformer(StackedNetwork):
         the sentence has halted: the sum of its halting probabilities, 1 once it has stopped. What the question attends
         to after it has halted changes no answer that is read from it, and has no weight."""
         record = _Record()
-        scores = self.head.scores(self, self.read(batch, record)[0], batch)
+        scores = self.head.scores(self, self.ponder(batch, record)[0], batch)
         layers = []
         for step, attention in enumerate(record.attention):
             gates, weights = {"attention": attention[:, :, :-1].unsqueeze(3)}, attention[:, :, :-1]

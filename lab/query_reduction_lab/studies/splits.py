@@ -16,7 +16,7 @@ import numpy as np
 from query_reduction.files import write_atomically
 from query_reduction.training.results import RestartResult, choose
 from query_reduction_lab.experiments.catalogue import EXPERIMENTS
-from query_reduction_lab.experiments.records import same_setup
+from query_reduction_lab.experiments.settings import same_setup
 from query_reduction_lab.experiments.store import ResultStore
 from query_reduction_lab.experiments.table_recipes import RECIPES
 from query_reduction_lab.studies.publish import RESULTS

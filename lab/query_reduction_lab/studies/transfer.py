@@ -13,8 +13,8 @@ from query_reduction.files import write_atomically
 from query_reduction_lab.experiments.catalogue import EXPERIMENTS
 from query_reduction_lab.experiments.cells import Cell
 from query_reduction_lab.experiments.store import ResultStore
+from query_reduction_lab.experiments.table_builder import build_table
 from query_reduction_lab.experiments.table_recipes import RECIPES
-from query_reduction_lab.experiments.tables import build_table
 from query_reduction_lab.studies.publish import RESULTS
 
 SOLVED_BELOW = 5.0

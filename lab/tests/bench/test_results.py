@@ -11,14 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from query_reduction_lab.bench import run as bench_run
 from query_reduction_lab.bench.bars import Bar, judge
-from query_reduction_lab.bench.build import measure_build
 from query_reduction_lab.bench.long_stories import linear_fit, measure_long_stories
 from query_reduction_lab.bench.parallel import parallel_rows
+from query_reduction_lab.bench.part_files import MeasuredPart, load_part, origin_now, write_part
 from query_reduction_lab.bench.problem import FULL_SIZES
-from query_reduction_lab.bench.records import Record, load_record, origin_now, write_record
 from query_reduction_lab.bench.results import (
     BandwidthRow,
-    Build,
     LeftOut,
     Limits,
     LongStories,
@@ -39,7 +37,7 @@ from query_reduction_lab.bench.results import (
     spread,
 )
 from query_reduction_lab.bench.run import SECTIONS, all_tables, page, run_bench
-from query_reduction_lab.bench.tables import to_rich
+from query_reduction_lab.bench.text_tables import to_rich
 
 from query_reduction.cli import main
 from query_reduction.errors import InputError
@@ -82,13 +80,12 @@ _PARTS: dict[str, Any] = {
         0.5,
     ),
     "memory": LongStories("2r", 2, 3, 1e-6, 400.0, tuple(LongStory(10**n, 1.0, 0.1, 100.0, 0.2) for n in (3, 4, 5))),
-    "build": Build(12.5),
 }
 
 
-def _records() -> list[Record]:
+def _records() -> list[MeasuredPart]:
     origin = origin_now()
-    return [Record(name, False, origin, part) for name, part in _PARTS.items()]
+    return [MeasuredPart(name, False, origin, part) for name, part in _PARTS.items()]
 
 
 def test_ratios_are_taken_round_by_round() -> None:
@@ -156,12 +153,12 @@ def test_tables_name_the_fastest_peer_at_every_size() -> None:
 
 def test_records_are_read_as_they_were_written(tmp_path: Path) -> None:
     for record in _records():
-        assert load_record(write_record(record, tmp_path)) == record
-    broken = tmp_path / "build.json"
-    for content in ("{", "{}", broken.read_text().replace("12.5", '"soon"')):
+        assert load_part(write_part(record, tmp_path)) == record
+    broken = tmp_path / "step.json"
+    for content in ("{", "{}", broken.read_text().replace('"variant"', '"variants"')):
         broken.write_text(content)
         with pytest.raises(InputError, match="not figures of 'qrn bench'"):
-            load_record(broken)
+            load_part(broken)
 
 
 def test_parts_are_written_as_they_finish(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -174,16 +171,16 @@ def test_parts_are_written_as_they_finish(tmp_path: Path, monkeypatch: pytest.Mo
 
     monkeypatch.setattr(bench_run, "SECTIONS", {name: (what, measure(name)) for name, (what, _) in SECTIONS.items()})
     assert [record.name for record in run_bench((), quick=True, folder=tmp_path)] == list(SECTIONS)
-    assert [record.name for record in run_bench(("build", "step"), quick=True)] == ["step", "build"]
+    assert [record.name for record in run_bench(("memory", "step"), quick=True)] == ["step", "memory"]
 
 
 def test_the_command_renders_stored_parts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for record in _records():
-        write_record(record, tmp_path / "bench")
+        write_part(record, tmp_path / "bench")
     picture = tmp_path / "speed.svg"
     assert main(["bench", "--render", "--out", str(tmp_path), "--plot", str(picture), "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
-    assert list(found) == list(SECTIONS) and found["build"]["part"]["seconds"] == 12.5
+    assert list(found) == list(SECTIONS)
     assert "Numba loop" in picture.read_text()
     assert "# Speed" in (tmp_path / "bench.md").read_text()
 
@@ -196,10 +193,6 @@ def test_bad_options_are_one_line(options: list[str], problem: str, capsys: pyte
     assert main(["bench", *options]) == 1
     error = capsys.readouterr().err
     assert problem in error and error.count("\n") == 1
-
-
-def test_a_build_without_sources_is_noted(tmp_path: Path) -> None:
-    assert measure_build(tmp_path) == Build(None, ("the sources of the native library are not here: not a checkout",))
 
 
 @given(st.floats(0, 10), st.floats(0.01, 10), st.lists(st.integers(1, 10**6), min_size=2, max_size=8, unique=True))

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from query_reduction_lab.experiments.plan import Variation
 from query_reduction_lab.experiments.probe import Fingerprint, _stories, fingerprint
-from query_reduction_lab.experiments.records import Machine, Origin, Processor, Setting
-from query_reduction_lab.experiments.store import Record, ResultStore
+from query_reduction_lab.experiments.settings import Machine, Origin, Processor, Setting
+from query_reduction_lab.experiments.store import ResultStore, StoredResult
 from query_reduction_lab.experiments.sweep import Job, plan
 from query_reduction_lab.experiments.table_recipes import RECIPES
 
@@ -56,8 +56,8 @@ def result(restart: int, test: float, dev_error: float | None = 0.0, dev_loss: f
     return RestartResult(restart, 10, 10, dev_loss, dev_error, {"answer": {"1": test}}, 1.5)
 
 
-def record(setting: Setting, entry: RestartResult, where: Origin | None = None) -> Record:
-    return Record(setting, entry, where or origin())
+def record(setting: Setting, entry: RestartResult, where: Origin | None = None) -> StoredResult:
+    return StoredResult(setting, entry, where or origin())
 
 
 @pytest.fixture

@@ -9,8 +9,8 @@ import pytest
 from query_reduction_lab.experiments import audit
 from query_reduction_lab.experiments.audit import AuditedCell, audit_markdown, compare, draw, plan_audit
 from query_reduction_lab.experiments.probe import fingerprint
-from query_reduction_lab.experiments.records import Origin, Processor, Setting
-from query_reduction_lab.experiments.store import Record, ResultStore
+from query_reduction_lab.experiments.settings import Origin, Processor, Setting
+from query_reduction_lab.experiments.store import ResultStore, StoredResult
 from query_reduction_lab.experiments.sweep import Sweep
 from query_reduction_lab.experiments.sweeps import Origins
 
@@ -54,7 +54,7 @@ def test_restarts_are_trained_with_those_they_were_trained_with(store: ResultSto
     assert cell.stack == tuple(range(10))
     assert AuditedCell(cell.stored.records[23], cell.stored).stack == (20, 21, 22, 23, 24)
     alone = replace(origin(), command="qrn reproduce qa-1k --stack 1 --data d")
-    one = Record(cell.record.setting, result(30, 1.0), alone)
+    one = StoredResult(cell.record.setting, result(30, 1.0), alone)
     assert AuditedCell(one, replace(cell.stored, records=(*cell.stored.records, one))).stack == (30,)
 
 

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from itertools import combinations
-from pathlib import Path
-from xml.etree import ElementTree
+from dataclasses import asdict
 
 import pytest
 from places import ROOT
 from query_reduction_lab.experiments.catalogue import EXPERIMENTS
 from query_reduction_lab.experiments.plan import Column
-from query_reduction_lab.experiments.records import same_setup
 from query_reduction_lab.experiments.report import to_markdown
-from query_reduction_lab.experiments.report_scatter import to_scatter
+from query_reduction_lab.experiments.report_picture import dots_of
+from query_reduction_lab.experiments.settings import same_setup
 from query_reduction_lab.experiments.store import ResultStore
+from query_reduction_lab.experiments.table_builder import build_table
 from query_reduction_lab.experiments.table_recipes import RECIPES
-from query_reduction_lab.experiments.tables import build_table
+from query_reduction_lab.pictures import drawn_from
 
 from query_reduction.errors import InputError
 from query_reduction.rivals.registry import kinds
@@ -51,26 +50,8 @@ def test_the_committed_markdown_is_what_the_store_gives(table: str) -> None:
         return
     again = f"write it again with  qrn reproduce {table} --report-only"
     assert path.read_text(encoding="utf-8") == to_markdown(built), again
-    if picture := to_scatter(built):
-        assert path.with_suffix(".svg").read_text(encoding="utf-8") == picture, again
-
-
-def test_other_formats_are_not_committed() -> None:
-    assert not [path for path in RESULTS.glob("*.*") if path.suffix in (".html", ".csv", ".tex")]
-    assert not [path for table in EXPERIMENTS for path in RESULTS.glob(f"{table}.json")]
-
-
-@pytest.mark.parametrize("picture", sorted(RESULTS.glob("compare*.svg")), ids=lambda path: path.stem)
-def test_names_in_a_picture_do_not_run_into_each_other(picture: Path) -> None:
-    texts = [each for each in ElementTree.parse(picture).iter() if each.tag.endswith("text") and each.get("x")]
-    boxes = []
-    for text in texts:
-        width = 8 * len(text.text or "")
-        shift = {"end": width, "middle": width / 2}.get(text.get("text-anchor", ""), 0)
-        start = float(text.get("x", "0")) - shift
-        boxes.append((start, start + width, float(text.get("y", "0"))))
-    for (start, end, y), (other_start, other_end, other_y) in combinations(boxes, 2):
-        assert abs(y - other_y) >= 10 or end <= other_start or other_end <= start
+    if dots := dots_of(built):
+        assert drawn_from(path.with_suffix(".svg").read_text(encoding="utf-8")) == [asdict(dot) for dot in dots], again
 
 
 def test_the_paper_s_columns_hold_questions_out_as_the_original_does_and_all_others_whole_stories() -> None:

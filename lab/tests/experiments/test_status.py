@@ -8,21 +8,19 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from places import ROOT
 from query_reduction_lab.experiments import sweeps, task_data
 from query_reduction_lab.experiments.catalogue import EXPERIMENTS
 from query_reduction_lab.experiments.probe import fingerprint, native_probe, probe
-from query_reduction_lab.experiments.records import Setting
+from query_reduction_lab.experiments.settings import Setting
 from query_reduction_lab.experiments.status import _shown, status_of
 from query_reduction_lab.experiments.store import ResultStore
+from query_reduction_lab.studies.publish import publish
 
 from query_reduction.cli import main
 from query_reduction.qrn.fused import FusedNetwork
 from query_reduction.training.setup import setup
 
 from .conftest import origin, record, result, small_setting
-
-STORE = ROOT / "results" / "store"
 
 
 @pytest.fixture
@@ -76,6 +74,14 @@ def test_other_arithmetic_names_the_results_it_touches(
     assert main(["reproduce", "status", "--out", str(stored), "--variants", "gru"]) == 0
 
 
+def test_a_study_that_trains_is_named_too(tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    publish(tmp_path / "study.json", {"what": "a study"}, "studies/study.py", [small_setting().setup])
+    assert not status_of(tmp_path).drifted
+    request.getfixturevalue("other_arithmetic")
+    (drifted,) = status_of(tmp_path).drifted
+    assert (drifted.table, drifted.column) == ("study.json", "2r10")
+
+
 def test_neighbouring_tasks_are_shown_as_a_range() -> None:
     assert _shown(["1", "2", "3", "5", "19", "20", "all"]) == "1-3, 5, 19-20, all"
 
@@ -117,11 +123,3 @@ def test_drifted_results_are_kept_until_they_are_renewed(place: Path, capsys: py
     assert main([*command, "--workers", "1", "--restarts", "1", "--renew"]) == 0
     assert "1 restart to train" in capsys.readouterr().err
     assert len([one for stored in store.all_settings() for one in stored.records]) == 2
-
-
-@pytest.mark.parametrize("path", sorted(STORE.glob("*/*.jsonl")), ids=lambda path: f"{path.parent.name}-{path.stem}")
-def test_every_stored_result_still_loads(path: Path) -> None:
-    lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    head = next(line for line in lines if line["record"] == "file")
-    stored = ResultStore(STORE).settings(head["table"], head["column"])
-    assert sum(len(each.records) for each in stored) == sum(line["record"] == "result" for line in lines)

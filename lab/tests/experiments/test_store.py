@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from query_reduction_lab.experiments.probe import Fingerprint
-from query_reduction_lab.experiments.records import (
+from query_reduction_lab.experiments.settings import (
     Origin,
     Processor,
     Setting,

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from query_reduction_lab.cli.sweep_view import SweepView
 from query_reduction_lab.experiments.probe import Fingerprint
-from query_reduction_lab.experiments.records import Processor
+from query_reduction_lab.experiments.settings import Processor
 from query_reduction_lab.experiments.store import ResultStore
 from query_reduction_lab.experiments.sweep import Job, Sweep, keep_trial, only_sweep, plan
 from query_reduction_lab.experiments.trials import Done, Ended, Message, Progress, Trial, run_trial

@@ -160,7 +160,7 @@ def test_steps_cost_what_was_pondered() -> None:
     checks.scramble(network)
     assert isinstance(network, UniversalTransformer)
     weights = {name: value[0].detach() for name, value in network.named_parameters()}
-    pondered = network.read(batch)[1]
+    pondered = network.ponder(batch)[1]
     assert pondered is not None
     for number in range(4):
         expected = torch.stack(halting(weights, batch, number)[1])

@@ -6,7 +6,6 @@ interrupted.
 
 from __future__ import annotations
 
-import difflib
 import os
 import sys
 from collections.abc import Sequence
@@ -15,7 +14,6 @@ from importlib.util import find_spec
 from typing import Any
 
 from query_reduction._version import __version__
-from query_reduction.cli.arguments import parse_arguments
 from query_reduction.cli.interrupt import end_on_signals, exit_code
 from query_reduction.cli.plain_text import allow_plain_text
 from query_reduction.errors import InputError, needs
@@ -28,7 +26,8 @@ VERBS: dict[str, tuple[str, str]] = {
     "train": ("train:Train", "train a network on stories, with restarts"),
     "evaluate": ("evaluate:Evaluate", "test a trained model"),
     "ask": ("ask:Ask", "ask a trained model about a story"),
-    "predict": ("predict:Predict", "answer all questions of a file, into a file"),
+    "track": ("track:Track", "follow things through a story: their state after every sentence"),
+    "predict": ("predict:Predict", "answer every question of a file"),
     "explain": ("explain:Explain", "show how a model arrived at its answer: terminal, HTML, PNG, SVG, JSON"),
     "export": ("export:Export", "write a model as a page of its own, as ONNX, or for the Hugging Face Hub"),
     "serve": ("serve:Serve", "a web page and JSON API for trained models"),
@@ -39,7 +38,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "demo": ("demo:Demo", "generate stories, train, answer and show the gates, in under a minute"),
     "data list": ("data:ListData", "list the available data and where it is stored"),
     "data fetch": ("data:FetchData", "download a published dataset"),
-    "data check": ("check:CheckData", "what is in a file or folder of stories, and what would spoil a training on it"),
+    "data check": ("check:CheckData", "check data before training on it: what cannot be read, what would mislead"),
     "data symmetries": ("data:DataSymmetries", "discover which words are interchangeable, from the stories alone"),
     "data generate": ("data:GenerateData", "write generated stories as bAbI files"),
 }
@@ -137,6 +136,7 @@ def _has_laboratory() -> bool:
 
 def parse(verb: str, arguments: Sequence[str]) -> Any:
     """A verb's options with these values; wrong ones end the program with a message."""
+    from query_reduction.cli.arguments import parse_arguments
     from query_reduction.settings import check_ranges
 
     options = parse_arguments(options_of(verb), arguments, f"qrn {verb}")
@@ -156,12 +156,14 @@ def _overview() -> str:
 
 
 def _wrong_verb(given: list[str]) -> int:
+    from difflib import get_close_matches  # whoever types rightly need not wait for it
+
     group = [name for name in VERBS if name.split()[0] == given[0]]
     if group and (len(given) == 1 or given[1] in ("--help", "-h")):
         print(_overview())
         return 0 if len(given) > 1 else 2
     typed = " ".join(given[:2]) if group else given[0]
-    near = difflib.get_close_matches(typed, VERBS, n=1) or group[:1]
+    near = get_close_matches(typed, VERBS, n=1) or group[:1]
     hint = f"; did you mean 'qrn {near[0]}'?" if near else ""
     print(f"qrn: no verb {typed!r}{hint} ('qrn --help' lists them)", file=sys.stderr)
     return 2

@@ -9,9 +9,8 @@ parsing a question's command must not take longer than answering it.
 from __future__ import annotations
 
 import argparse
-import difflib
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, fields, is_dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -118,48 +117,47 @@ def parse_arguments(options: Any, arguments: Sequence[str], prog: str) -> Any:
 
         print(help_text(options, prog, everything=wants_all), end="")
         raise SystemExit(0)
-    settings = settings_of(options)
-    try:
-        return _parse(options, words, list(options_in(options)))
-    except _MistakeError as mistake:
-        said = mistake
-        if settings is not None:
-            try:
-                return _parse(options, words, list(options_in(options, everything=True)))
-            except _MistakeError as after_all:
-                said = after_all
-        print(f"{prog}: {said} (see {prog} --help)", file=sys.stderr)
-        raise SystemExit(2) from None
+    mistake: _MistakeError | None = None
+    for everything in (False, True) if settings_of(options) else (False,):
+        try:
+            return _parse(options, words, options_in(options, everything=everything))
+        except _MistakeError as error:
+            mistake = error
+    print(f"{prog}: {mistake} (see {prog} --help)", file=sys.stderr)
+    raise SystemExit(2)
 
 
-def options_in(options: Any, *, everything: bool = False) -> Iterator[Option]:
-    """The options of a dataclass, with those of the dataclasses inside it; ``everything`` loads all settings."""
+def options_in(options: Any, *, everything: bool = False) -> list[Option]:
+    """The options of a dataclass, then those of the dataclasses inside it; ``everything`` loads all settings."""
+    own: list[Option] = []
     nested: list[Option] = []
     for field, hint, marks in _hinted(options):
         kinds, several = _kinds(hint)
-        default = field.default if field.default_factory is MISSING else None
         settings = next((mark for mark in marks if isinstance(mark, Settings)), None)
         if settings is not None:
             nested += _setting_options(settings, field.name, everything)
         elif is_dataclass(hint):
             assert isinstance(hint, type)
-            inner = options_in(hint)
-            nested += [replace(option, inside=field.name, group=field.name) for option in inner]
+            group = field.name.removeprefix("options")
+            nested += [replace(option, inside=field.name, group=group) for option in options_in(hint)]
         else:
             named = next((mark for mark in marks if isinstance(mark, Named)), Named(field.name))
             positional = POSITIONAL in marks
-            yield Option(
-                name=field.name,
-                flag=named.name.upper() if positional else f"--{named.name.replace('_', '-')}",
-                before=named.before,
-                kinds=kinds,
-                owners=(("", options),),
-                default=default,
-                several=several,
-                positional=positional,
-                rare=RARE in marks,
+            own.append(
+                Option(
+                    name=field.name,
+                    flag=named.name.upper() if positional else _flag(named.name),
+                    before=named.before,
+                    kinds=kinds,
+                    owners=(("", options),),
+                    default=field.default if field.default_factory is MISSING else None,
+                    several=several,
+                    positional=positional,
+                    rare=RARE in marks,
+                )
             )
-    yield from nested
+    taken = {option.flag for option in own}
+    return [*own, *(option for option in nested if option.flag not in taken)]
 
 
 def settings_of(options: Any) -> Settings | None:
@@ -173,22 +171,20 @@ def _setting_options(settings: Settings, inside: str, everything: bool) -> list[
     for group, classes in (settings.more() if everything else settings.groups).items():
         for owner, kind in classes.items():
             for field, hint, _ in _hinted(kind):
-                known = found.get(field.name)
-                kinds, _ = _kinds(hint)
-                if known is not None:
-                    more = tuple(kind for kind in kinds if kind not in known.kinds)
-                    found[field.name] = replace(known, kinds=known.kinds + more, owners=(*known.owners, (owner, kind)))
-                    continue
-                found[field.name] = Option(
+                kinds, several = _kinds(hint)
+                known = found.get(field.name) or Option(
                     name=field.name,
-                    flag=f"--{field.name.replace('_', '-')}",
-                    kinds=kinds,
-                    owners=((owner, kind),),
+                    flag=_flag(field.name),
+                    kinds=(),
+                    owners=(),
+                    several=several,
                     inside=inside,
                     group=group,
                     rare=field.name not in settings.usual,
                     is_setting=True,
                 )
+                more = tuple(one for one in kinds if one not in known.kinds)
+                found[field.name] = replace(known, kinds=known.kinds + more, owners=(*known.owners, (owner, kind)))
     return list(found.values())
 
 
@@ -216,7 +212,7 @@ def _parse(options: Any, words: Sequence[str], known: Sequence[Option]) -> Any:
         raise _MistakeError(_wrong_value(error)) from None
     if strange:
         raise _MistakeError(_unknown(strange, [*by_flag, *(f"--no-{f[2:]}" for f, o in by_flag.items() if o.is_flag)]))
-    values = vars(given)
+    values = {flag: value for flag, value in vars(given).items() if value is not None}
     for text in values.pop("set", ()):
         option, value = _set(text, by_flag)
         values[option.flag] = value
@@ -239,7 +235,7 @@ def _add(parser: argparse.ArgumentParser, option: Option) -> None:
     # Whether what must be given was given is checked later, in better words.
     several = "*" if option.several else "?" if option.positional else None
     if option.positional:
-        parser.add_argument(option.flag, nargs=several, type=value)
+        parser.add_argument(option.flag, nargs=several, type=value, default=None)
     elif bool in option.kinds:
         parser.add_argument(option.flag, nargs="?", const=True, type=value, dest=option.flag)
     else:
@@ -293,12 +289,11 @@ def _set(text: str, known: Mapping[str, Option]) -> tuple[Option, Any]:
     """The setting and the value of ``name=value``."""
     name, equals, word = text.partition("=")
     settings = {flag: option for flag, option in known.items() if option.is_setting}
-    option = settings.get(_hyphenated(f"--{name}"))
+    option = settings.get(_flag(name))
     if not equals:
         raise _MistakeError(f"--set takes NAME=VALUE, not {_shown(text)}")
     if option is None:
-        near = difflib.get_close_matches(name, [setting.name for setting in settings.values()], 1)
-        raise _MistakeError(f"--set: no setting {_shown(name)}" + (f"; did you mean {near[0]}?" if near else ""))
+        raise _MistakeError(f"--set: no setting {_shown(name)}{_near(name, [one.name for one in settings.values()])}")
     try:
         return option, _value(word, option.kinds)
     except argparse.ArgumentTypeError as error:
@@ -310,8 +305,14 @@ def _unknown(strange: Sequence[str], flags: Sequence[str]) -> str:
     options = [word.partition("=")[0] for word in strange if word.startswith("-") and word != "-"]
     if not options:
         return f"one argument too many: {_shown(strange[0])}"
-    near = difflib.get_close_matches(options[0], flags, 1)
-    return f"no option {options[0]}" + (f"; did you mean {near[0]}?" if near else "")
+    return f"no option {options[0]}{_near(options[0], flags)}"
+
+
+def _near(word: str, known: Sequence[str]) -> str:
+    from difflib import get_close_matches  # whoever types rightly need not wait for it
+
+    near = get_close_matches(word, known, 1)
+    return f"; did you mean {near[0]}?" if near else ""
 
 
 def _wrong_value(error: argparse.ArgumentError) -> str:
@@ -348,6 +349,10 @@ def _word(kind: Any) -> str:
     if get_origin(kind) is Literal:
         return "|".join(map(str, get_args(kind)))
     return {int: "N", float: "NUMBER", str: "TEXT", Path: "PATH", bool: "yes|no"}[kind]
+
+
+def _flag(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
 
 
 def _hyphenated(word: str) -> str:

@@ -73,12 +73,12 @@ class _File(NamedTuple):
 
 @dataclass(frozen=True)
 class CheckData:
-    """Look for what would spoil a training or its result: the doctor to see before 'qrn train'.
+    """Check data before training on it.
 
-    Counts the contents of a file or folder and lists what is wrong with line and advice: what cannot be read,
+    Counts what is in a file or folder, and lists what cannot be read and what would make a result misleading:
     contradictions, answers that differ only in spelling, questions that need no story, test questions that are also in
-    training, mixed languages and more. Exit code: 0 if there is nothing worse than a note, 3 after warnings, 1 after
-    errors.
+    training, mixed languages and more, each with a line number and advice. The exit code is 1 after errors, 3 after
+    warnings, and 0 otherwise.
 
         qrn data check stories.jsonl
         qrn data check my-folder --json
@@ -176,7 +176,9 @@ def _check(file: _File, problems: Sequence[Problem]) -> Iterator[Finding]:
     asked = any(story.questions for story in file.stories)
     if not asked and not any(problem.path == file.path for problem in problems):
         what = "an empty file" if file.path.stat().st_size == 0 else "no questions in this file"
-        yield Finding("no-questions", "error", 0, what, _todo("no questions"), file=str(file.path))
+        asks = any("?" in sentence for story in file.stories for sentence in story.sentences)
+        todo = "put a tab between a question and its answer" if asks else _todo("no questions")
+        yield Finding("no-questions", "error", 0, what, todo, file=str(file.path))
     training = file.part in ("", "train")
     if not file.dialogs:
         for finding in check_stories(file.stories, training=training):

@@ -27,10 +27,12 @@ _EPOCHS = 60
 
 @dataclass(frozen=True)
 class Demo:
-    """Generate stories that need two facts, train a 2r network on them, and answer a question about a new story.
+    """See it work, in under a minute.
 
-    qrn demo
-    qrn demo --seed 7
+    Generates stories that need two facts, trains a 2r network on them, and answers a question about a new story.
+
+        qrn demo
+        qrn demo --seed 7
     """
 
     seed: Annotated[int, Between(0, 2**32 - 1)] = 0

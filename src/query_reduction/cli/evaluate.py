@@ -15,6 +15,7 @@ from query_reduction.cli.scores import score_table
 from query_reduction.errors import InputError
 from query_reduction.explain.scoring import FIGURES, RANKINGS, score_explanations
 from query_reduction.model import Model, StoryModel, load
+from query_reduction.pointing.model import PointerModel
 from query_reduction.reading.answers import certainty, error_by_kind
 from query_reduction.reading.protocol import Given
 from query_reduction.settings import Between
@@ -30,7 +31,7 @@ __all__ = ["Evaluate"]
 class Evaluate:
     """Test a trained model on stories it has not seen.
 
-    Of a dataset the test part is used; of a single file, every question in it.
+    Uses the test part of a dataset, or every question of a single file.
 
         qrn evaluate task2 --data babi --task 2
         qrn evaluate runs/mine --data test.jsonl --mistakes 5
@@ -57,7 +58,9 @@ class Evaluate:
         model = load(self.model)
         data, task = self._source(model)
         result: dict[str, Any] = {"model": self.model, "data": data, "task": task}
-        for suffix, stories in self._tests(model.task.kind, data, task):
+        for suffix, stories in self._tests(
+            "stories" if isinstance(model, PointerModel) else model.task.kind, data, task
+        ):
             scores = model.evaluate(stories)
             if "error" not in result:
                 result |= {"questions": scores.questions, "error": scores.error, "errors": {}}
@@ -111,7 +114,7 @@ class Evaluate:
             found["explanations"] = score_explanations(model.network, model.task, stories)
         return found
 
-    def _source(self, model: Model) -> tuple[str, str | None]:
+    def _source(self, model: Model | PointerModel) -> tuple[str, str | None]:
         """The data and the task: those given, or those on the model's card."""
         if self.data is not None:
             return self.data, self.task

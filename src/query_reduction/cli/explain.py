@@ -6,6 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
+from rich.table import Table
+from rich.text import Text
+
 from query_reduction.cli.arguments import POSITIONAL
 from query_reduction.cli.output import console, headline, notes, print_json, print_reading
 from query_reduction.cli.story_input import story_from
@@ -14,6 +17,7 @@ from query_reduction.explain import html, picture
 from query_reduction.explain.terminal import gate_table
 from query_reduction.files import write_atomically
 from query_reduction.model import DialogModel, load
+from query_reduction.pointing.model import PointerModel
 from query_reduction.settings import Between
 
 __all__ = ["Explain"]
@@ -52,6 +56,8 @@ class Explain:
     def run(self) -> int:
         """Explain one answer."""
         model = load(self.model)
+        if isinstance(model, PointerModel):
+            return self._explain_pointing(model)
         if isinstance(model, DialogModel):
             raise InputError(f"{self.model} holds conversations: use 'qrn chat' and /why")
         trace = model.explain(story_from(self.story), self.question)
@@ -69,4 +75,25 @@ class Explain:
             console.print(headline(trace.result))
             print_reading(trace.notes())
             console.print(gate_table(trace, width=console.width, most=self.sentences))
+        return 0
+
+    def _explain_pointing(self, model: PointerModel) -> int:
+        """The answer, where it stands, and how far each sentence replaced the query."""
+        if self.html or self.png or self.svg:
+            raise InputError("pictures show answers from a list; one that is pointed at has --json and the terminal")
+        answer = model.answer(story_from(self.story), self.question)
+        if self.json:
+            print_json({"question": self.question, "sentences": list(answer.read.story), **answer.as_json()})
+            return 0
+        console.print(headline(answer))
+        print_reading(answer.notes())
+        table = Table()
+        for title in ("sentence", *(f"gate {layer}" for layer in range(1, len(answer.gates) + 1))):
+            table.add_column(title, overflow="fold")
+        for number, sentence in enumerate(answer.read.story[: self.sentences]):
+            shown = Text(sentence)
+            if answer.place is not None and answer.place.sentence == number:
+                shown.stylize("bold red", *answer.place.characters)
+            table.add_row(shown, *(f"{layer[number]:.2f}" for layer in answer.gates))
+        console.print(table)
         return 0

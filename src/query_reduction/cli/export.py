@@ -11,7 +11,7 @@ from query_reduction.cli.output import console, print_json
 from query_reduction.cli.story_input import story_from
 from query_reduction.errors import InputError
 from query_reduction.export.targets import export_model
-from query_reduction.model import load
+from query_reduction.model import load_listed
 from query_reduction.reading.reading import as_sentences
 
 __all__ = ["Export"]
@@ -23,7 +23,7 @@ class Export:
 
     page.html: one file that answers and shows its gates in any browser, without a server. model.onnx: the network for
     onnxruntime and others (extra 'export'). A folder: safetensors, config.json and a model card for the Hugging Face
-    Hub. Pages and ONNX are made of Query-Reduction Networks that read stories, folders of any model.
+    Hub. Pages and ONNX work for Query-Reduction Networks that read stories, folders for any model.
 
         qrn export runs/mine --to page.html
         qrn export runs/mine --to model.onnx
@@ -32,7 +32,7 @@ class Export:
     model: Annotated[str, POSITIONAL]
     """A model file, the folder of a training run, or the name of a ready model ('qrn models' lists them)."""
     to: Path
-    """Where to: a name that ends in .html or .onnx, or a folder."""
+    """The file or folder to write: a name that ends in .html or .onnx, or a folder."""
     story: str | None = None
     """With .html: the story the page opens with, as a text file or in quotes; by default one of the model's own data,
     or a generated one for ready models."""
@@ -46,7 +46,7 @@ class Export:
         if (self.story is None) != (self.question is None):
             raise InputError("--story and --question belong together")
         story = [] if self.story is None else as_sentences(story_from(self.story))
-        written = export_model(load(self.model), self.to, story=story, question=self.question or "")
+        written = export_model(load_listed(self.model), self.to, story=story, question=self.question or "")
         sizes = {str(path): path.stat().st_size for path in written}
         if self.json:
             print_json({"files": sizes})

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from query_reduction.training.run import Run
     from query_reduction.training.run_folder import RunFolder
 
-__all__ = ["Stop", "Terminated", "end_on_signals", "exit_code", "stop_on_signal", "train_with_progress"]
+__all__ = ["Stop", "Terminated", "end_on_signals", "exit_code", "loss_shown", "stop_on_signal", "train_with_progress"]
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
@@ -91,6 +91,19 @@ def _handled(handler: Callable[[int, FrameType | None], None]) -> Iterator[None]
     finally:
         for number, previous in before.items():
             signal.signal(number, previous)
+
+
+@contextmanager
+def loss_shown(epochs: int) -> Iterator[Callable[[int, float], None]]:
+    """A bar on standard error; the function it yields is told each epoch and its loss."""
+    from rich.progress import Progress
+
+    from query_reduction.cli.output import notes
+
+    columns = Progress.get_default_columns()
+    with Progress(*columns, console=notes, transient=True, disable=not notes.is_terminal) as bar:
+        task = bar.add_task("training", total=epochs)
+        yield lambda epoch, loss: bar.update(task, completed=epoch, description=f"training, loss {loss:.3f}")
 
 
 def train_with_progress(run: Run, folder: RunFolder) -> Stop:

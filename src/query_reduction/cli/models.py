@@ -17,9 +17,11 @@ __all__ = ["Models"]
 
 @dataclass(frozen=True)
 class Models:
-    """List the models that come with the package; their names work wherever a verb takes a model.
+    """List the models that come with the package.
 
-    qrn models
+    Their names work wherever a verb takes a model.
+
+        qrn models
     """
 
     json: bool = False

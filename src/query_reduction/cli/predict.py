@@ -13,7 +13,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, Ti
 from query_reduction.cli.arguments import POSITIONAL
 from query_reduction.cli.interrupt import stop_on_signal
 from query_reduction.cli.output import console, notes, print_json
-from query_reduction.model import load
+from query_reduction.model import load_listed
 from query_reduction.native.threads import MOST_THREADS, available_cores, use_threads
 from query_reduction.predict_file import predict_file
 from query_reduction.settings import Between
@@ -23,7 +23,7 @@ __all__ = ["Predict"]
 
 @dataclass(frozen=True)
 class Predict:
-    """Answer all questions of a file, into a file.
+    """Answer every question of a file, and write the answers to another file.
 
     Each answer comes with the model's confidence, the sentences it was read from, and the words the model does not
     know. In dialogs every turn of the user is answered, given the turns before it in the file. Files may be larger than
@@ -48,7 +48,7 @@ class Predict:
     def run(self) -> int:
         """Answer, and say how many and how fast."""
         use_threads(self.threads or available_cores())
-        model = load(self.model)
+        model = load_listed(self.model)
         # Millions of small objects come and go: collecting them must not look through all others each time.
         gc.freeze()
         columns = (TextColumn("answering"), BarColumn(), TextColumn("{task.fields[state]}"))

@@ -29,7 +29,7 @@ _KINDS = {int: "whole number", float: "number", str: "text", Path: "path", bool:
 def help_text(options: Any, prog: str, *, everything: bool = False) -> str:
     """What a verb does, with its usual options or with all of them."""
     width = min(shutil.get_terminal_size().columns, _WIDEST)
-    known = list(options_in(options, everything=everything))
+    known = options_in(options, everything=everything)
     places = [f"{option.flag}{' ...' * option.several}" for option in known if option.positional]
     optional = {option.flag for option in known if option.default is not MISSING}
     usage = " ".join([prog, *(f"[{place}]" if place.split()[0] in optional else place for place in places)])
@@ -41,7 +41,7 @@ def help_text(options: Any, prog: str, *, everything: bool = False) -> str:
         formatter_class=lambda prog: argparse.RawDescriptionHelpFormatter(prog, max_help_position=28, width=width),
     )
     listed = [option for option in known if everything or not option.rare]
-    for group, members in groupby(listed, key=lambda option: option.group if everything else ""):
+    for group, members in groupby(listed, key=lambda one: one.group if everything or not one.is_setting else ""):
         section = parser.add_argument_group(group.replace("_", " ") or "options")
         for option in members:
             _add_help(section, option)
@@ -56,8 +56,9 @@ def help_text(options: Any, prog: str, *, everything: bool = False) -> str:
 
 
 def _add_help(section: Any, option: Option) -> None:
-    text = f"{option.text} (default: {_default(option.default)})" if _default(option.default) else option.text
-    text = text.replace("%", "%%")
+    default = _default(option.default)
+    required = " (required)" if option.default is MISSING and not option.positional else ""
+    text = f"{option.text}{f' (default: {default})' if default else required}".replace("%", "%%")
     if option.is_flag:
         section.add_argument(option.flag, *([f"--no-{option.flag[2:]}"] * (option.default is True)), help=text,
                              action="store_true")  # fmt: skip
@@ -85,7 +86,8 @@ def _filled(paragraph: str, width: int) -> str:
 def reference() -> str:
     """All verbs with all their options."""
     parts = [
-        "# Command line\n\n`qrn VERB --help` shows the same in the terminal. Every verb takes `--json` for scripts. "
+        "# Command line\n\n`qrn VERB --help` shows the same in the terminal; `qrn train --help` has the usual options, "
+        "`--help-all` all of them. Every verb takes `--json` for scripts. "
         "Exit codes: 0 fine, 1 bad input (one line on standard error), 2 wrong usage, 3 warnings of `qrn data check`, "
         "130 interrupted.\n"
     ]

@@ -49,12 +49,12 @@ _TRIED = 5
 class DialogOptions:
     """How dialogs are read and responses made."""
 
+    RETIRED: ClassVar[Mapping[str, Any]] = {"head": "responses"}
+
     memory: Annotated[int, Between(0, 10_000_000)] = 100
     """Read only this many of a dialog's last utterances and rows; 0 reads all."""
     vocabulary: Literal["train", "all"] = "all"
     """Words from the training part only, or from all parts as in the original."""
-    head: Literal["responses", "slots"] = "responses"
-    """The output: word by word among the candidates (paper), or independent fixed slots (original)."""
     match: Literal["none", "paper", "original"] = "none"
     """Two features of a candidate word. paper = found in the context, found in the question; original = found in
     either, mentioned last of its kind."""
@@ -110,8 +110,8 @@ class DialogTask(Task):
 
     @property
     def head(self) -> HeadConfig:
-        """The output module the options name."""
-        return HeadConfig(self.options.head, self.options.match)
+        """See ``Task``."""
+        return HeadConfig("responses", self.options.match)
 
     def story(self, dialog: Story) -> Story:
         """The dialog as the network reads it."""
@@ -230,10 +230,10 @@ class DialogTask(Task):
         """The same for conversations about another knowledge base: its words are read as names of their kinds."""
         return replace(self, copying=self.copying.with_knowledge(rows)) if self.copying else self
 
-    def shown_by(self, display: Display | None, confirm: str | None) -> DialogTask:
+    def shown_by(self, display: Mapping[str, Mapping[str, str]] | None, confirm: str | None) -> DialogTask:
         """The same with other display names and templates, or other responses that need a confirmation."""
         options = self.options if confirm is None else replace(self.options, confirm=confirm)
-        return replace(self, options=options, display=display or self.display)
+        return replace(self, options=options, display=self.display if display is None else Display.from_json(display))
 
     def known_rows(self) -> tuple[tuple[str, str, str], ...]:
         """The rows of the knowledge base it learned names from; none without copying."""

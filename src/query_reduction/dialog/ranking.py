@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from query_reduction.dialog.mentions import NAME_KIND, MentionLog
+from query_reduction.dialog.name_weights import most_probable_weights
 
 __all__ = ["Choice", "Ranking", "shared_facts"]
 
@@ -38,9 +39,6 @@ class Ranking:
         open_choices = [choice for choice in choices if len(choice.features) > 1]
         if not open_choices:
             return Ranking({}, facts)
-        # PyTorch is needed to learn names, not to choose them.
-        from query_reduction.dialog.name_weights import most_probable_weights
-
         return Ranking(most_probable_weights([(choice.features, choice.right) for choice in open_choices]), facts)
 
     def choose(self, slot: str, kind: str, log: MentionLog, chosen: Sequence[str]) -> str | None:

@@ -2,7 +2,6 @@
 
 ``answers``    one classifier over whole answers (stories)
 ``responses``  word by word down a prefix tree of the candidates (dialogs, as the paper describes it)
-``slots``      independent classifiers of fixed slots (dialogs, as the original code does it)
 
 A head knows the candidates, the shapes of its weights, all named ``answer_…``, and how to score with them.
 ``networks.heads`` has the same with gradients, and the losses.
@@ -18,8 +17,7 @@ import numpy as np
 
 from query_reduction.heads.match import Mentions
 from query_reduction.heads.response_tree import ResponseTree
-from query_reduction.heads.slots import SLOT_PLACES, pieces, places
-from query_reduction.heads.softmax import log_softmax
+from query_reduction.heads.slots import pieces
 from query_reduction.network import Floats
 from query_reduction.text.batch import Batch
 from query_reduction.text.vocabulary import Vocabulary
@@ -27,7 +25,7 @@ from query_reduction.text.vocabulary import Vocabulary
 if TYPE_CHECKING:
     from jaxtyping import Float
 
-__all__ = ["AnswerHead", "Head", "HeadConfig", "ResponseHead", "SlotHead", "build_head"]
+__all__ = ["AnswerHead", "Head", "HeadConfig", "ResponseHead", "build_head"]
 
 Weights = Mapping[str, Floats]
 
@@ -36,9 +34,9 @@ Weights = Mapping[str, Floats]
 class HeadConfig:
     """Which output module a task needs."""
 
-    kind: Literal["answers", "responses", "slots"] = "answers"
+    kind: Literal["answers", "responses"] = "answers"
     match: Literal["none", "paper", "original"] = "none"
-    """Two match features per candidate word; see ``match``. Only for responses and slots."""
+    """Two match features per candidate word; see ``match``. Only for responses."""
 
 
 class Head(Protocol):
@@ -53,11 +51,9 @@ class Head(Protocol):
         """The score of every candidate; their softmax gives the probabilities."""
 
 
-def build_head(config: HeadConfig, vocabulary: Vocabulary) -> AnswerHead | ResponseHead | SlotHead:
+def build_head(config: HeadConfig, vocabulary: Vocabulary) -> AnswerHead | ResponseHead:
     """Build the head a task needs."""
-    if config.kind == "answers":
-        return AnswerHead(len(vocabulary.answers))
-    return ResponseHead(vocabulary, config) if config.kind == "responses" else SlotHead(vocabulary, config)
+    return AnswerHead(len(vocabulary.answers)) if config.kind == "answers" else ResponseHead(vocabulary, config)
 
 
 class AnswerHead:
@@ -77,24 +73,7 @@ class AnswerHead:
         return reduced @ weights["answer_weight"].T
 
 
-class _Matching:
-    """A head that may use match features."""
-
-    def __init__(self, vocabulary: Vocabulary, config: HeadConfig) -> None:
-        self._match = config.match
-        self._vocabulary_size = vocabulary.size
-
-    def mentions(self, batch: Batch | None) -> Mentions | None:
-        """The match features of a batch; None without match or without a batch."""
-        if self._match == "none" or batch is None:
-            return None
-        return Mentions(batch, self._vocabulary_size, self._match)
-
-    def _match_shape(self, position_count: int, dimension: int) -> dict[str, tuple[int, ...]]:
-        return {} if self._match == "none" else {"answer_match": (position_count, 2, dimension)}
-
-
-class ResponseHead(_Matching):
+class ResponseHead:
     """Generates a response word by word: a path through the prefix tree of the candidates.
 
     The classifier of position j scores word w by its row times (reduced query + vector of the current word), among
@@ -103,7 +82,8 @@ class ResponseHead(_Matching):
     """
 
     def __init__(self, vocabulary: Vocabulary, config: HeadConfig) -> None:
-        super().__init__(vocabulary, config)
+        self._match = config.match
+        self._vocabulary_size = vocabulary.size
         self.tree = ResponseTree([pieces(answer) for answer in vocabulary.answers], vocabulary.number_of_word)
 
     def shapes(self, dimension: int) -> dict[str, tuple[int, ...]]:
@@ -112,7 +92,15 @@ class ResponseHead(_Matching):
             "answer_weight": (self.tree.pair_count, dimension),
             "answer_current": (self.tree.word_count, dimension),
         }
-        return shapes | self._match_shape(self.tree.position_count, dimension)
+        if self._match != "none":
+            shapes["answer_match"] = (self.tree.position_count, 2, dimension)
+        return shapes
+
+    def mentions(self, batch: Batch | None) -> Mentions | None:
+        """The match features of a batch; None without match or without a batch."""
+        if self._match == "none" or batch is None:
+            return None
+        return Mentions(batch, self._vocabulary_size, self._match)
 
     def scores(
         self, weights: Weights, reduced: Float[Floats, "batch dim"], batch: Batch | None
@@ -129,41 +117,3 @@ class ResponseHead(_Matching):
             importance = weights["answer_match"] @ reduced.T
             scores += (importance[tree.edge_position] * features).sum(1)
         return tree.log_probabilities(scores).T
-
-
-class SlotHead(_Matching):
-    """Independent classifiers of fixed slots; a candidate's score is the sum of its slots' log-probabilities."""
-
-    def __init__(self, vocabulary: Vocabulary, config: HeadConfig) -> None:
-        super().__init__(vocabulary, config)
-        slots = [places(answer) for answer in vocabulary.answers]
-        values = [sorted(set(at_place)) for at_place in zip(*slots, strict=True)]
-        row_of: dict[tuple[int, str], int] = {}
-        for place, of_place in enumerate(values):
-            row_of |= {(place, value): len(row_of) + n for n, value in enumerate(of_place)}
-        self.sizes = [len(of_place) for of_place in values]
-        """How many values each slot has."""
-        self.rows = np.array([[row_of[pair] for pair in enumerate(slot)] for slot in slots])
-        """The rows of each candidate's values."""
-        self.place = np.array([place for place, _ in row_of])
-        """The slot of each row."""
-        self.words = np.array([vocabulary.number_of_word.get(value, 0) for _, value in row_of])
-        """The word of each row."""
-
-    def shapes(self, dimension: int) -> dict[str, tuple[int, ...]]:
-        """One row per slot and value."""
-        return {"answer_weight": (len(self.words), dimension)} | self._match_shape(SLOT_PLACES, dimension)
-
-    def scores(
-        self, weights: Weights, reduced: Float[Floats, "batch dim"], batch: Batch | None
-    ) -> Float[Floats, "batch answer"]:
-        """Sums of the slots' log-probabilities."""
-        scores = reduced @ weights["answer_weight"].T
-        mentions = self.mentions(batch)
-        if mentions is not None:
-            importance = np.einsum("bd,pkd->bpk", reduced, weights["answer_match"])[:, self.place]
-            scores += (importance * mentions.of(self.words, self.place)).sum(2)
-        parts = np.split(scores, np.cumsum(self.sizes)[:-1], axis=1)
-        slots = np.concatenate([log_softmax(part) for part in parts], axis=1)
-        totals: Floats = slots[:, self.rows].sum(2)
-        return totals

@@ -9,11 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-__all__ = ["API_CALL", "SLOT_PLACES", "cut", "pieces", "places"]
+__all__ = ["API_CALL", "cut", "pieces"]
 
 API_CALL = "api_call"
-SLOT_PLACES = 8
-"""Places of the fixed slots: what is said, four arguments of an api call, a name, its attribute, all the rest."""
 
 _NAME = re.compile(r"(?P<name>\w*?_\w+?)(?:_(?P<about>phone|address|post_code))?")
 
@@ -35,15 +33,6 @@ def cut(response: str) -> tuple[str, ...]:
 def pieces(response: str) -> tuple[str, ...]:
     """The words of a response, one by one; an attribute of a name is a separate word."""
     return tuple(_pieces(response))
-
-
-def places(response: str) -> tuple[str, ...]:
-    """The slots of a response at their fixed places, empty if there is none."""
-    slots = list(cut(response))
-    if slots[0] != API_CALL:
-        slots[1:1] = [""] * 4
-    slots += [""] * (SLOT_PLACES - len(slots))
-    return (*slots[: SLOT_PLACES - 1], " ".join(slots[SLOT_PLACES - 1 :]))
 
 
 def _pieces(response: str) -> Iterator[str]:

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from query_reduction.network import Floats
 
-__all__ = ["best", "log_softmax", "log_sum_exp", "softmax"]
+__all__ = ["best", "log_sum_exp", "softmax"]
 
 
 def softmax(scores: Floats) -> Floats:
@@ -15,12 +15,6 @@ def softmax(scores: Floats) -> Floats:
     shares: Floats = np.exp(scores - scores.max(axis=-1, keepdims=True))
     shares /= shares.sum(axis=-1, keepdims=True)
     return shares
-
-
-def log_softmax(scores: Floats) -> Floats:
-    """Their logarithms."""
-    found: Floats = scores - np.expand_dims(log_sum_exp(scores, -1), -1)
-    return found
 
 
 def log_sum_exp(scores: Floats, axis: int) -> Floats:

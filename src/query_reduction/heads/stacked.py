@@ -20,7 +20,7 @@ from query_reduction.stacked.network import StackedModule, Start, uniform
 from query_reduction.stacked.tensors import TensorBatch
 from query_reduction.text.vocabulary import Vocabulary
 
-__all__ = ["AnswerHead", "Head", "ResponseHead", "SlotHead", "Weights", "build_head"]
+__all__ = ["AnswerHead", "Head", "ResponseHead", "Weights", "build_head"]
 
 
 class Weights(Protocol):
@@ -52,9 +52,7 @@ def build_head(
     known = plain.build_head(config, vocabulary)
     for name, shape in known.shapes(dimension).items():
         network.declare(name, shape, start or uniform(dimension**-0.5), readout=True)
-    if isinstance(known, plain.ResponseHead):
-        return ResponseHead(known)
-    return SlotHead(known) if isinstance(known, plain.SlotHead) else AnswerHead()
+    return ResponseHead(known) if isinstance(known, plain.ResponseHead) else AnswerHead()
 
 
 class AnswerHead:
@@ -165,32 +163,5 @@ def _add_cross_entropy(losses: Tensor, rows: Tensor, scores: Tensor, choices: Te
     return losses.index_add(1, rows, functional.cross_entropy(scores.transpose(1, 2), targets, reduction="none"))
 
 
-class SlotHead:
-    """Independent classifiers of fixed slots; a candidate's score is the sum of its slots' log-probabilities."""
-
-    def __init__(self, known: plain.SlotHead) -> None:
-        self._known = known
-        self._rows, self._place = torch.from_numpy(known.rows), torch.from_numpy(known.place)
-
-    def losses(self, weights: Weights, reduced: Tensor, batch: TensorBatch) -> Tensor:
-        """Cross-entropy summed over the slots."""
-        rows = self._rows[batch.answers.long()]
-        log_probabilities = self._slots(weights, reduced, _mentions(self._known, batch))
-        return -log_probabilities.gather(2, rows.expand(reduced.shape[0], -1, -1)).sum(2)
-
-    def scores(self, weights: Weights, reduced: Tensor, batch: TensorBatch | None) -> Tensor:
-        """Sums of the slots' log-probabilities, one restart at a time to save memory."""
-        slots = self._slots(weights, reduced, _mentions(self._known, batch))
-        return torch.stack([one[:, self._rows].sum(2) for one in slots])
-
-    def _slots(self, weights: Weights, reduced: Tensor, mentions: Mentions | None) -> Tensor:
-        scores = reduced @ weights.answer_weight.transpose(1, 2)
-        if mentions is not None:
-            features = torch.from_numpy(mentions.of(self._known.words, self._known.place))
-            importance = torch.einsum("rbd,rpkd->rbpk", reduced, weights.answer_match)[:, :, self._place]
-            scores = scores + (importance * features).sum(3)
-        return torch.cat([part.log_softmax(2) for part in scores.split(self._known.sizes, dim=2)], dim=2)
-
-
-def _mentions(known: plain.ResponseHead | plain.SlotHead, batch: TensorBatch | None) -> Mentions | None:
+def _mentions(known: plain.ResponseHead, batch: TensorBatch | None) -> Mentions | None:
     return known.mentions(None if batch is None else batch.as_arrays())

@@ -10,12 +10,8 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-import numpy as np
-from numpy.typing import NDArray
-
 from query_reduction.names.units import TextKind, Units, plain
 from query_reduction.text.stories import Question, Story
-from query_reduction.text.vocabulary import Vocabulary
 from query_reduction.text.words import WORD
 
 __all__ = ["Renaming", "Sentences"]
@@ -134,22 +130,3 @@ class Renaming:
     def inverse(self) -> Renaming:
         """The inverse renaming."""
         return Renaming({new: old for old, new in self.mapping.items()}, self.sentences)
-
-    def word_numbers(self, vocabulary: Vocabulary) -> NDArray[np.int64] | None:
-        """The new number of every word number, or None if words alone do not determine it.
-
-        None if the renaming moves names of several words or words in columns, or words that are part of such names,
-        or if a word has no counterpart in the vocabulary; stories are then renamed as text.
-        """
-        units = self.sentences.units
-        in_phrases = {word for phrase in units.phrases for word in phrase}
-        if any(unit in in_phrases or " " in unit or plain(unit) in units.columns for unit in self.mapping):
-            return None
-        numbers = np.arange(vocabulary.size)
-        for word, number in vocabulary.number_of_word.items():
-            if word.lower() in self.mapping:
-                other = self.text(word)
-                if other not in vocabulary.number_of_word:
-                    return None
-                numbers[number] = vocabulary.number_of_word[other]
-        return numbers if len(np.unique(numbers)) == len(numbers) else None

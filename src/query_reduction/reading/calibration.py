@@ -79,8 +79,8 @@ class Calibration:
     def confidence(self, probability: float, read: ReadQuestion = WHOLE) -> float:
         """The confidence in an answer that the network gives this probability, after what was read."""
         confidence = float(self.confidences(np.array([probability]))[0])
-        omitted = len(read.omitted) / max(read.sentence_count, 1)
-        confidence *= math.pow(1 - omitted, self.matters) * math.pow(self.ignored, len(read.asked.unknown))
+        missed = len(read.missed) / max(read.sentence_count, 1)
+        confidence *= math.pow(1 - missed, self.matters) * math.pow(self.ignored, len(read.asked.unknown))
         if read.unmentioned or read.is_guess:
             # It was asked about what no sentence says: whatever the network makes of it, it cannot know.
             confidence = min(confidence, self.threshold / 2)
@@ -144,7 +144,7 @@ UNCALIBRATED = Calibration()
 
 
 def _listed(read: ReadQuestion) -> tuple[int, ...]:
-    return read.omitted[:_MOST_LISTED] if read.story else ()
+    return read.missed[:_MOST_LISTED] if read.story else ()
 
 
 def _log_odds(probabilities: Numbers) -> Numbers:

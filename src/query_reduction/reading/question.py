@@ -9,12 +9,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from query_reduction.names import KnownReading
+from query_reduction.text.pronouns import PERSONAL
 from query_reduction.text.stories import Question, Story
 from query_reduction.text.vocabulary import Sentence
 
 __all__ = ["HasRead", "ReadQuestion"]
 
 _MOST_LISTED = 10
+_WORD = re.compile(r"\w+")
 _NOTHING = Sentence("", (), (), ())
 
 
@@ -86,6 +88,16 @@ class ReadQuestion:
             return str
         known = re.compile(rf"\b(?:{'|'.join(map(re.escape, names))})\b", re.IGNORECASE)
         return lambda text: known.sub(lambda match: names[match[0].lower()], text)
+
+    @property
+    def missed(self) -> tuple[int, ...]:
+        """The omitted sentences that may matter: they share a word with the question, or say what somebody did whom
+        another sentence names."""
+        if not self.omitted or not self.story:
+            return self.omitted
+        asked = set(_WORD.findall(self.question.lower()))
+        words = {place: set(_WORD.findall(self.story[place].lower())) for place in self.omitted}
+        return tuple([place for place in self.omitted if words[place] & asked or words[place] & PERSONAL])
 
     def notes(self) -> list[str]:
         """What the user should know about the reading, one line per item."""

@@ -8,7 +8,6 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any
@@ -21,9 +20,10 @@ from query_reduction.encoders.position import bags_of_words, encode_sentences
 from query_reduction.heads.arrays import HeadConfig
 from query_reduction.heads.stacked import build_head
 from query_reduction.rivals.registry import register
+from query_reduction.rivals.vector_reader import VectorReader
 from query_reduction.settings import Between, check
 from query_reduction.stacked.layers import present
-from query_reduction.stacked.network import Seeds, StackedNetwork, normal, uniform, without_meaning, zeros
+from query_reduction.stacked.network import Seeds, normal, uniform, without_meaning, zeros
 from query_reduction.stacked.tensors import TensorBatch
 from query_reduction.text.vocabulary import Vocabulary
 
@@ -82,29 +82,13 @@ class BagOfWordsConfig(_VectorConfig):
     """The words of story and question, without their order."""
 
 
-class _Control(StackedNetwork):
+class _Control(VectorReader):
     """A stack of controls; a subclass defines the vector the answer is read from."""
-
-    answer_weight: Float[Tensor, "restart answer dim"]
-    answer_current: Float[Tensor, "restart word dim"]
-    answer_match: Float[Tensor, "restart position 2 dim"]
 
     def __init__(self, vocabulary: Vocabulary, head: HeadConfig, seeds: Seeds, dimension: int) -> None:
         super().__init__(seeds)
         self._longest = vocabulary.longest_sentence
         self.head = build_head(head, vocabulary, self, dimension, None if dimension > 1 else zeros)
-
-    @abstractmethod
-    def read(self, batch: TensorBatch) -> Float[Tensor, "restart batch dim"]:
-        """The vector the answer is read from."""
-
-    def scores(self, batch: TensorBatch) -> Float[Tensor, "restart batch answer"]:
-        """The score of every answer."""
-        return self.head.scores(self, self.read(batch), batch)
-
-    def losses(self, batch: TensorBatch) -> Float[Tensor, "restart batch"]:
-        """The cross-entropy of every correct answer."""
-        return self.head.losses(self, self.read(batch), batch)
 
 
 @register("majority", MajorityConfig, "control: the most frequent answer", recipe=RECIPE)

@@ -21,11 +21,12 @@ from torch import Tensor
 
 from query_reduction.encoders.position import bags_of_words
 from query_reduction.heads.arrays import HeadConfig
-from query_reduction.heads.stacked import AnswerHead, Head, build_head
+from query_reduction.heads.stacked import AnswerHead, build_head
 from query_reduction.rivals.registry import register
+from query_reduction.rivals.vector_reader import VectorReader
 from query_reduction.settings import Between, check
 from query_reduction.stacked.layers import present
-from query_reduction.stacked.network import BatchTrace, LayerTrace, Seeds, StackedNetwork, normal, without_meaning
+from query_reduction.stacked.network import BatchTrace, LayerTrace, Seeds, normal, without_meaning
 from query_reduction.stacked.tensors import TensorBatch
 from query_reduction.text.vocabulary import UNKNOWN_WORD, Vocabulary
 
@@ -81,7 +82,7 @@ class MemN2NConfig:
 
 
 @register("memn2n", MemN2NConfig, "End-to-End Memory Networks: attention over all sentences, hop by hop", recipe=RECIPE)
-class MemoryNetwork(StackedNetwork):
+class MemoryNetwork(VectorReader):
     """A stack of End-to-End Memory Networks."""
 
     stage = "hop"
@@ -90,9 +91,6 @@ class MemoryNetwork(StackedNetwork):
     time: Float[Tensor, "restart table slot dim"]
     """The time vectors T_A and T_C of the memory tables."""
     query_map: Float[Tensor, "restart dim dim"]
-    answer_weight: Float[Tensor, "restart answer dim"]
-    answer_current: Float[Tensor, "restart word dim"]
-    answer_match: Float[Tensor, "restart position 2 dim"]
 
     def __init__(self, config: MemN2NConfig, vocabulary: Vocabulary, head: HeadConfig, seeds: Seeds) -> None:
         super().__init__(seeds)
@@ -112,7 +110,6 @@ class MemoryNetwork(StackedNetwork):
         self.declare("time", (tables, self._slots, config.dimension), start, decay_uses=uses)
         if not adjacent:
             self.declare("query_map", (config.dimension, config.dimension), start, decay_uses=uses)
-        self.head: Head
         if self._answer_rows is None:
             self.head = build_head(head, vocabulary, self, config.dimension, start)
         else:
@@ -126,20 +123,12 @@ class MemoryNetwork(StackedNetwork):
         """The linear start ends after ``linear_epochs``."""
         self._linear = not self._started and epoch < self.config.linear_epochs
 
-    def scores(self, batch: TensorBatch) -> Float[Tensor, "restart batch answer"]:
-        """The score of every answer."""
-        return self.head.scores(self._answer_weights(), self.read(batch), batch)
-
-    def losses(self, batch: TensorBatch) -> Float[Tensor, "restart batch"]:
-        """The cross-entropy of every correct answer."""
-        return self.head.losses(self._answer_weights(), self.read(batch), batch)
-
     def trace(self, batch: TensorBatch) -> BatchTrace:
         """The attention of each hop."""
         attention: list[Tensor] = []
         query = self.read(batch, attention)
         layers = tuple(LayerTrace({"attention": hop.unsqueeze(3)}, hop) for hop in attention)
-        return BatchTrace(layers, self.head.scores(self._answer_weights(), query, batch))
+        return BatchTrace(layers, self.head.scores(self.head_weights(), query, batch))
 
     def read(self, batch: TensorBatch, recorded: list[Tensor] | None = None) -> Float[Tensor, "restart batch dim"]:
         """The query after the last hop; the attention of each hop is appended to ``recorded``."""
@@ -216,10 +205,10 @@ class MemoryNetwork(StackedNetwork):
             times = (lengths.unsqueeze(1) - 1 - torch.arange(time)).clamp(min=0)
         return times.clamp(max=self._slots - 1)
 
-    def _answer_weights(self) -> Any:
+    def head_weights(self) -> Any:
+        """Section 2.2: Wᵀ = Cᴷ where adjacent hops share weights."""
         if self._answer_rows is None:
             return self
-        # Section 2.2: Wᵀ = Cᴷ.
         return SimpleNamespace(answer_weight=self.embedding[:, -1].index_select(1, self._answer_rows))
 
 

@@ -14,9 +14,10 @@ from torch import Tensor
 from query_reduction.encoders.position import encode_sentences
 from query_reduction.heads.arrays import HeadConfig
 from query_reduction.heads.stacked import build_head
+from query_reduction.rivals.vector_reader import VectorReader
 from query_reduction.settings import Between, check
 from query_reduction.stacked.layers import look_up, present
-from query_reduction.stacked.network import Seeds, StackedNetwork, normal
+from query_reduction.stacked.network import Seeds, normal, without_meaning
 from query_reduction.stacked.packed import Packing, pack
 from query_reduction.stacked.tensors import TensorBatch
 from query_reduction.text.vocabulary import Vocabulary
@@ -55,19 +56,16 @@ class RecurrentConfig:
         check(self)
 
 
-class RecurrentReader(StackedNetwork):
+class RecurrentReader(VectorReader):
     """A stack of recurrent readers; a subclass declares the weights of its cell and computes a layer in two parts."""
 
     embedding: Float[Tensor, "restart vocabulary dim"]
-    answer_weight: Float[Tensor, "restart answer dim"]
-    answer_current: Float[Tensor, "restart word dim"]
-    answer_match: Float[Tensor, "restart position 2 dim"]
 
     def __init__(self, config: RecurrentConfig, vocabulary: Vocabulary, head: HeadConfig, seeds: Seeds) -> None:
         super().__init__(seeds)
         self.config = config
         self._longest = vocabulary.longest_sentence
-        self.declare("embedding", (vocabulary.size, config.dimension), normal(0.1))
+        self.declare("embedding", (vocabulary.size, config.dimension), without_meaning(normal(0.1)))
         self.declare_cell(config.layers, config.dimension)
         self.head = build_head(head, vocabulary, self, config.dimension)
 
@@ -91,25 +89,26 @@ class RecurrentReader(StackedNetwork):
         """The states of one layer that reads these inputs."""
         return self.states(layer, self.project(layer, inputs.flatten(1, 2)).unflatten(1, inputs.shape[1:3]))
 
-    def scores(self, batch: TensorBatch) -> Float[Tensor, "restart batch answer"]:
-        """The score of every answer."""
-        return self.head.scores(self, self.read(batch), batch)
+    def sequences(self, batch: TensorBatch) -> tuple[Int[Tensor, "batch time"], Int[Tensor, "batch"]]:
+        """The words or sentences that each sequence steps through, by number; and how many steps it has."""
+        return word_sequence(batch) if self.config.reads == "words" else (batch.stories, batch.lengths.long())
 
-    def losses(self, batch: TensorBatch) -> Float[Tensor, "restart batch"]:
-        """The cross-entropy of every correct answer."""
-        return self.head.losses(self, self.read(batch), batch)
+    def first_inputs(
+        self, batch: TensorBatch, steps: Int[Tensor, "*shape"], questions: Int[Tensor, "*question"]
+    ) -> Float[Tensor, "restart *shape gates"]:
+        """The projected inputs of the first layer at some steps, and the questions asked at each."""
+        if self.config.reads == "words":
+            # There are far fewer words than steps: each is projected once.
+            return look_up(self.project(0, self.embedding), steps)
+        table = encode_sentences(self.embedding, batch.words, self._longest)
+        inputs = look_up(table, steps) + look_up(table, questions)
+        projected: Tensor = self.project(0, inputs.flatten(1, -2)).unflatten(1, inputs.shape[1:-1])
+        return projected
 
     def read(self, batch: TensorBatch) -> Float[Tensor, "restart batch dim"]:
         """The state of the last layer after each question's last step; zero if there is none."""
-        if self.config.reads == "words":
-            words, lengths = word_sequence(batch)
-            # There are far fewer words than steps: each is projected once.
-            projected = look_up(self.project(0, self.embedding), words)
-        else:
-            lengths = batch.lengths.long()
-            table = encode_sentences(self.embedding, batch.words, self._longest)
-            told = look_up(table, batch.stories) + look_up(table, batch.questions).unsqueeze(2)
-            projected = self.project(0, told.flatten(1, 2)).unflatten(1, told.shape[1:3])
+        steps, lengths = self.sequences(batch)
+        projected = self.first_inputs(batch, steps, batch.questions.unsqueeze(1))
         if projected.shape[2] == 0:
             return projected.new_zeros(*projected.shape[:2], self.config.dimension)
         states = self.states(0, projected)
@@ -142,17 +141,10 @@ class SteppedReader(RecurrentReader):
 
     def read(self, batch: TensorBatch) -> Float[Tensor, "restart batch dim"]:
         """The state of the last layer after each question's last step; zero if there is none."""
-        if self.config.reads == "words":
-            words, lengths = word_sequence(batch)
-            packing = pack(lengths)
-            # There are far fewer words than steps: each is projected once.
-            projected = look_up(self.project(0, self.embedding), words[packing.sequence, packing.time])
-        else:
-            lengths = batch.lengths.long()
-            packing = pack(lengths)
-            table = encode_sentences(self.embedding, batch.words, self._longest)
-            told = look_up(table, batch.stories[packing.sequence, packing.time])
-            projected = self.project(0, told + look_up(table, batch.questions[packing.sequence]))
+        sequences, lengths = self.sequences(batch)
+        packing = pack(lengths)
+        steps = sequences[packing.sequence, packing.time]
+        projected = self.first_inputs(batch, steps, batch.questions[packing.sequence])
         states = self.steps(0, projected, packing)
         for layer in range(1, self.config.layers):
             states = self.steps(layer, self.project(layer, states), packing)
@@ -165,9 +157,9 @@ class SteppedReader(RecurrentReader):
 def word_sequence(batch: TensorBatch) -> tuple[Int[Tensor, "batch time"], Int[Tensor, "batch"]]:
     """The words of each story and then of its question, moved to the front of their row; and the number of words."""
     words = batch.words.long()
-    told = words[batch.stories.long()]
-    told = told * present(batch.lengths, told.shape[1]).unsqueeze(2)
-    sequence = torch.cat((told.flatten(1), words[batch.questions.long()]), dim=1)
+    story = words[batch.stories.long()]
+    story = story * present(batch.lengths, story.shape[1]).unsqueeze(2)
+    sequence = torch.cat((story.flatten(1), words[batch.questions.long()]), dim=1)
     return to_front(sequence)
 
 

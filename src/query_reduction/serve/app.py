@@ -21,11 +21,12 @@ from query_reduction._version import __version__
 from query_reduction.errors import InputError
 from query_reduction.model import DialogModel, StoryModel
 from query_reduction.models import story_tasks
+from query_reduction.pointing.model import PointerModel
 from query_reduction.reading.reading import as_sentences, check_question
 from query_reduction.reading.stories import Answer
 from query_reduction.serve import messages
 from query_reduction.serve.batching import Batcher, BusyError
-from query_reduction.serve.catalog import describe
+from query_reduction.serve.catalog import AnyModel, describe
 from query_reduction.serve.conversation import Partner
 from query_reduction.serve.direct import DirectPaths
 from query_reduction.serve.guard import Guard, error_body
@@ -44,10 +45,12 @@ _Question = tuple[Sequence[str], str]
 
 
 def create_app(
-    models: Mapping[str, StoryModel | DialogModel], limits: Limits | None = None, hosts: frozenset[str] | None = None
+    offered: Mapping[str, AnyModel], limits: Limits | None = None, hosts: frozenset[str] | None = None
 ) -> Guard:
     """The application for these models; with ``hosts`` it answers only under those host names."""
     bounds = limits or Limits()
+    trackers = {name: model for name, model in offered.items() if isinstance(model, PointerModel) and model.tracks}
+    models = {name: model for name, model in offered.items() if not isinstance(model, PointerModel)}
     # Answers have their own thread: a long trace must not keep short questions waiting.
     answering = ThreadPoolExecutor(1, thread_name_prefix="answer")
     explaining = ThreadPoolExecutor(1, thread_name_prefix="explain")
@@ -162,6 +165,21 @@ def create_app(
         check_size(told.sentences, told.text)
         return await explanations.ask(lambda: partner.say(told, most_sentences=bounds.sentences), _client(request))
 
+    @app.get("/api/trackers", response_model=messages.TrackerList)
+    async def list_trackers() -> Any:
+        """The models that follow things through a story."""
+        return {"models": list(trackers)}
+
+    @app.post("/api/track", response_model=messages.TrackMessage, responses=refused)
+    async def track(told: messages.TrackRequest, request: Request) -> Any:
+        """The state of things before the first sentence and after each."""
+        if told.model not in trackers:
+            raise HTTPException(404, f"no model {told.model!r} that tracks; /api/trackers lists them")
+        sentences = as_sentences(told.sentences)
+        check_size(sentences, max(told.things, key=len))
+        model = trackers[told.model]
+        return await explanations.ask(lambda: model.track(sentences, told.things).as_json(), _client(request))
+
     @app.get("/api/knowledge/{model}", response_model=messages.KnowledgeMessage, responses=refused)
     async def knowledge(model: str) -> Any:
         """The places a dialog model can find."""
@@ -172,9 +190,9 @@ def create_app(
         """Whether the server is up."""
         return {"status": "ok", "version": __version__}
 
-    _add_page(app)
+    _add_page(app, home="track.html" if trackers and not models else "index.html")
     _add_errors(app, bounds.retry_seconds)
-    explained = ("/api/trace", "/api/story", "/api/chat")
+    explained = ("/api/trace", "/api/track", "/api/story", "/api/chat")
     direct = DirectPaths(app, {"/api/answer": answer, "/api/trace": trace})
     return Guard(direct, bounds, hosts, lambda path, client: path in explained and explanations.is_full(client))
 
@@ -221,14 +239,15 @@ def _tell(task: int, seed: int) -> dict[str, Any]:
     }
 
 
-def _add_page(app: FastAPI) -> None:
+def _add_page(app: FastAPI, home: str) -> None:
     """The page's files, read once: nothing outside the package's folder can be requested."""
+    named = {"index.html": "/story", "docs.html": "/docs", "track.html": "/track", home: "/"}
     for asset in files("query_reduction.serve").joinpath("page").iterdir():
         kind = next((kind for ending, kind in _KINDS.items() if asset.name.endswith(ending)), None)
         if kind is None:
             continue
         content = asset.read_bytes()
-        path = {"index.html": "/", "docs.html": "/docs"}.get(asset.name, f"/page/{asset.name}")
+        path = named.get(asset.name, f"/page/{asset.name}")
 
         async def send(content: bytes = content, kind: str = kind) -> Response:
             return Response(content, media_type=kind)

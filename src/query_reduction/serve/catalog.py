@@ -4,24 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from query_reduction.errors import InputError
 from query_reduction.model import DialogModel, StoryModel, load
 from query_reduction.model_file import MODEL_FILE
 from query_reduction.models import find_model, ready_models, story_tasks
+from query_reduction.pointing.model import PointerModel
 from query_reduction.training.example import example_in
 from query_reduction.worlds import TASKS
 
-__all__ = ["describe", "load_models"]
+__all__ = ["AnyModel", "describe", "load_models"]
+
+AnyModel: TypeAlias = StoryModel | DialogModel | PointerModel
 
 
-def load_models(names: Sequence[str]) -> dict[str, StoryModel | DialogModel]:
+def load_models(names: Sequence[str]) -> dict[str, AnyModel]:
     """Load the named models (files, folders of runs, folders of those, ready models); by default, all ready ones."""
     paths = [path for name in names for path in _expand(name)] or [model.path for model in ready_models()]
     if not paths:
         raise InputError("this copy of the package contains no models: name one, e.g.  qrn serve runs/qa2-2r")
-    models: dict[str, StoryModel | DialogModel] = {}
+    models: dict[str, AnyModel] = {}
     for path in paths:
         name = base = path.parent.name if path.name == MODEL_FILE else path.stem
         number = 1

@@ -27,6 +27,10 @@ __all__ = [
     "ToldStory",
     "TraceMessage",
     "TraceRequest",
+    "TrackMessage",
+    "TrackRequest",
+    "TrackedState",
+    "TrackerList",
     "Turn",
 ]
 
@@ -64,6 +68,18 @@ class TraceRequest(Question):
     """A question whose answer should be explained."""
 
     vectors: bool = Field(default=False, description="with candidates and reduced queries in full")
+
+
+class TrackRequest(_Message):
+    """Things to be followed through a story."""
+
+    model: _Text = Field(description="name of a model, from /api/trackers", max_length=200)
+    sentences: list[_Line] = Field(
+        min_length=1,
+        description="the story; a text of several sentences is split",
+        examples=[["Put the flour in a bowl.", "Put the bowl into the oven."]],
+    )
+    things: list[_Line] = Field(min_length=1, max_length=50, examples=[["flour"]])
 
 
 class Texts(_Message):
@@ -247,3 +263,26 @@ class ErrorMessage(_Message):
     """The response to every rejected request."""
 
     error: _Error
+
+
+class TrackedState(_Message):
+    """The state of a thing at one point of a story."""
+
+    text: str
+    confidence: float
+    place: dict[str, Any] | None = Field(description="the phrase: text, sentence, words and characters, from 0")
+    change: str = Field(description="what the sentence before did to the thing")
+
+
+class TrackMessage(_Message):
+    """What became of things."""
+
+    sentences: list[str]
+    things: dict[str, list[TrackedState]] = Field(description="before the first sentence, and after each")
+    notes: list[str]
+
+
+class TrackerList(_Message):
+    """Models that follow things through a story."""
+
+    models: list[str]

@@ -15,9 +15,10 @@ from dataclasses import replace
 import uvicorn
 
 from query_reduction.errors import InputError
-from query_reduction.model import DialogModel, StoryModel
+from query_reduction.model import StoryModel
 from query_reduction.native.threads import use_threads
 from query_reduction.serve.app import create_app
+from query_reduction.serve.catalog import AnyModel
 from query_reduction.serve.connection import connection_type, raise_descriptor_limit
 from query_reduction.serve.limits import Limits
 
@@ -29,7 +30,7 @@ _LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "[::1]"})
 
 
 def serve(
-    models: Mapping[str, StoryModel | DialogModel],
+    models: Mapping[str, AnyModel],
     host: str,
     port: int,
     limits: Limits,

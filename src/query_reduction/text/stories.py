@@ -32,6 +32,9 @@ class Question:
     """The question's id in the file, or empty."""
     line: int = field(default=0, compare=False, repr=False)
     """The line of the file it begins on, where that is known: for messages, so it makes no difference otherwise."""
+    span: tuple[int, int, int] | None = None
+    """Where the answer stands, if that is known: the position of its sentence (from 0), and the characters of the
+    sentence it begins at and ends before."""
 
     def __post_init__(self) -> None:
         # Training makes very many: what is right is seen quickly.

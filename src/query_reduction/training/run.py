@@ -62,7 +62,7 @@ class Run:
         start: SavedModel | None = None,
     ) -> None:
         """``restarts`` are the numbers of those to train, by default as many as the recipe says; ``start`` is a model
-        to begin with, whose words and answers are extended by those of the stories."""
+        to fine-tune, whose words and answers are extended by those of the stories."""
         self.parts, self.setup, self.start = parts, setup, start
         numbers = list(restarts or range(setup.recipe.restarts))
         check_sampling(setup, len(numbers))
@@ -95,7 +95,7 @@ class Run:
 def fit_reader(parts: Parts, setup: Setup, split: Split, start: SavedModel | None = None) -> Task:
     """How stories are read: words, answers and names, learned from the training part; may take minutes.
 
-    With a model to begin with, what that one knows is extended.
+    If a model is fine-tuned, its words and answers are extended.
     """
     if start is None:
         return parts.learn(setup.task, split.train)

@@ -7,13 +7,20 @@ function logOdds(probability) {
   return Math.min(Math.max(Math.log(inside) - Math.log1p(-inside), -FURTHEST), FURTHEST);
 }
 
+// The omitted sentences that may matter: ReadQuestion.missed.
+function missedOf(read) {
+  const words = (text) => text.toLowerCase().match(/[\p{L}\p{N}_]+/gu) ?? [];
+  const telling = new Set([...words(read.question), ...PERSONAL]);
+  return read.omitted.filter((place) => words(read.story[place]).some((word) => telling.has(word)));
+}
+
 function confidenceOf(calibration, probability, read, asked) {
   let confidence = probability;
   if (calibration.questions) {
     confidence = 1 / (1 + Math.exp(-(calibration.slope * logOdds(probability) + calibration.offset)));
   }
-  const omitted = read.omitted.length / Math.max(read.sentence_count, 1);
-  confidence *= (1 - omitted) ** calibration.matters * calibration.ignored ** asked.unknown.length;
+  const missed = missedOf(read).length / Math.max(read.sentence_count, 1);
+  confidence *= (1 - missed) ** calibration.matters * calibration.ignored ** asked.unknown.length;
   return read.unmentioned.length || read.is_guess ? Math.min(confidence, calibration.threshold / 2) : confidence;
 }
 
@@ -30,6 +37,6 @@ function doubtsOf(calibration, confidence, read, asked) {
   const reasons = read.unmentioned.map((name) => `no sentence that was read mentions ${name}`);
   if (read.is_guess) reasons.push("no sentence could be read");
   if (asked.unknown.length) reasons.push(`the question has unknown words: ${asked.unknown.slice(0, LISTED).join(", ")}`);
-  reasons.push(...read.omitted.slice(0, LISTED).map((place) => `sentence ${place + 1} could not be read: ${read.story[place]}`));
+  reasons.push(...missedOf(read).slice(0, LISTED).map((place) => `sentence ${place + 1} could not be read: ${read.story[place]}`));
   return reasons.length ? reasons : ["the model is not sure"];
 }

@@ -20,6 +20,7 @@ from query_reduction.text.formats.fields import (
 )
 from query_reduction.text.formats.lines import Problem
 from query_reduction.text.formats.rows import RowReader
+from query_reduction.text.formats.tracks import has_tracks, story_with_tracks
 from query_reduction.text.stories import Question, Story
 
 __all__ = ["Record", "scan_records"]
@@ -69,6 +70,8 @@ def _is_dialog(value: Any, rows: RowReader) -> bool:
             "a story is an object with 'sentences' and 'questions', a dialog one with 'turns', a row one with 'story', "
             f"'question' and 'answer'; found {shown(value)}"
         )
+    if has_tracks(value):
+        return False
     for name in value:
         near = get_close_matches(str(name).lower(), _NAMES_OF_LISTS, 1, _LIKE)
         if near and isinstance(value[name], list) and not any(known in value for known in _NAMES_OF_LISTS):
@@ -79,6 +82,8 @@ def _is_dialog(value: Any, rows: RowReader) -> bool:
 def _stories(value: Mapping[str, Any], rows: RowReader, unanswered: bool) -> Iterator[Story]:
     if "turns" in value:
         yield _dialog(value, unanswered)
+    elif has_tracks(value):
+        yield story_with_tracks(value)
     elif "sentences" in value:
         yield _story(value, unanswered, rows.place)
     elif "paragraphs" in value:

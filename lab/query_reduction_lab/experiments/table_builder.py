@@ -9,11 +9,11 @@ import numpy as np
 
 from query_reduction.errors import InputError
 from query_reduction.training.results import RestartResult, choose
-from query_reduction_lab.experiments.cells import Cell, ColumnResult, Summary, Table, measure_cell, summarise
+from query_reduction_lab.experiments.cells import Cell, ColumnResult, ResultTable, Summary, measure_cell, summarise
 from query_reduction_lab.experiments.plan import JOINT, Column, Experiment, Variation
 from query_reduction_lab.experiments.published import published
-from query_reduction_lab.experiments.records import Origin, Setting, same_setup
-from query_reduction_lab.experiments.store import Record, ResultStore, StoredSetting
+from query_reduction_lab.experiments.settings import Origin, Setting, same_setup
+from query_reduction_lab.experiments.store import ResultStore, StoredResult, StoredSetting
 
 __all__ = ["build_table", "columns_to_show"]
 
@@ -39,7 +39,7 @@ def build_table(
     restarts: int | None = None,
     recipe: Variation | None = None,
     mix: bool = False,
-) -> Table:
+) -> ResultTable:
     """The table, as far as the store has it; ``restarts`` and ``recipe`` replace what the plan says."""
     wanted = list(tasks) if tasks is not None else list(experiment.tasks)
     builder = _Builder(store, experiment, wanted, restarts, recipe, mix)
@@ -50,7 +50,7 @@ def build_table(
     different = [
         f"Task {task}: the columns are of different data." for task, sums in builder.data.items() if len(sums) > 1
     ]
-    return Table(
+    return ResultTable(
         name=experiment.name,
         title=experiment.title,
         development=experiment.development,
@@ -81,7 +81,7 @@ class _Found:
     recipe: str
     keep: str
     note: str
-    records: tuple[Record, ...]
+    records: tuple[StoredResult, ...]
 
     @property
     def results(self) -> list[RestartResult]:

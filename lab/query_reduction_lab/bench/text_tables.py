@@ -10,7 +10,6 @@ from rich.text import Text
 
 from query_reduction_lab.bench.recurrence import MODES
 from query_reduction_lab.bench.results import (
-    Build,
     Limits,
     LongStories,
     Race,
@@ -23,7 +22,7 @@ from query_reduction_lab.bench.results import (
     ratios,
 )
 
-__all__ = ["Table", "duration", "part_tables", "shown_ratio", "to_markdown", "to_rich"]
+__all__ = ["TextTable", "duration", "part_tables", "shown_ratio", "to_markdown", "to_rich"]
 
 _Cells = tuple[str, ...]
 _PEER_COLUMNS = ("threads", "ours", "fastest peer", "its time", "times ours: median (quartiles)")
@@ -31,7 +30,7 @@ _TWO_THREADS = "A peer that is faster with one thread than with two is given its
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class TextTable:
     """Texts in columns."""
 
     title: str
@@ -40,7 +39,7 @@ class Table:
     notes: tuple[str, ...] = ()
 
 
-def to_rich(table: Table) -> rich.table.Table:
+def to_rich(table: TextTable) -> rich.table.Table:
     """For the terminal."""
     shown = rich.table.Table(title=table.title, title_justify="left", header_style="bold", caption_justify="left")
     for number, column in enumerate(table.columns):
@@ -52,7 +51,7 @@ def to_rich(table: Table) -> rich.table.Table:
     return shown
 
 
-def to_markdown(table: Table) -> str:
+def to_markdown(table: TextTable) -> str:
     """For a file."""
     lines = [f"### {table.title}", "", f"| {' | '.join(table.columns)} |"]
     lines.append("|---|" + "---:|" * (len(table.columns) - 1))
@@ -78,7 +77,7 @@ def _digits(number: float) -> str:
     return f"{number:.0f}" if abs(number) >= 1000 else f"{number:.3g}"
 
 
-def part_tables(part: Recurrence | Step | Scaling | Limits | LongStories | Build) -> list[Table]:
+def part_tables(part: Recurrence | Step | Scaling | Limits | LongStories) -> list[TextTable]:
     """The tables of a part, the most important first."""
     if isinstance(part, Recurrence):
         return _recurrence(part)
@@ -88,9 +87,7 @@ def part_tables(part: Recurrence | Step | Scaling | Limits | LongStories | Build
         return [_scaling(part)]
     if isinstance(part, Limits):
         return [_limits(part)]
-    if isinstance(part, LongStories):
-        return [_long_stories(part)]
-    return [_build(part)]
+    return [_long_stories(part)]
 
 
 def _against_fastest(race: Race, first: _Cells) -> list[_Cells]:
@@ -114,7 +111,7 @@ def _against_fastest(race: Race, first: _Cells) -> list[_Cells]:
     return rows
 
 
-def _every_contender(title: str, heads: Sequence[str], races: Sequence[Race], threads: int) -> Table:
+def _every_contender(title: str, heads: Sequence[str], races: Sequence[Race], threads: int) -> TextTable:
     """One row per contender, one column per race: its time, and the ratio to ours with as many threads."""
     names = list(dict.fromkeys(samples.contender for race in races for samples in race.samples))
     rows = []
@@ -125,7 +122,7 @@ def _every_contender(title: str, heads: Sequence[str], races: Sequence[Race], th
             measured = samples is not None and own is not None
             cells.append(f"{duration(samples.typical)}, {_digits(ratios(samples, own).median)} ×" if measured else "–")  # type: ignore[union-attr,arg-type]
         rows.append(tuple(cells))
-    return Table(title, ("computed by", *heads), tuple(rows))
+    return TextTable(title, ("computed by", *heads), tuple(rows))
 
 
 def _left_out(named_races: Sequence[tuple[str, Race]]) -> tuple[str, ...]:
@@ -147,12 +144,12 @@ def _slept(races: Sequence[Race]) -> str:
     return f"While one process was timed, each of the others used {100 * most:.2g} % of a core at most, on average."
 
 
-def _recurrence(part: Recurrence) -> list[Table]:
+def _recurrence(part: Recurrence) -> list[TextTable]:
     headline = [cells for row in part.rows for cells in _against_fastest(row.race, (f"{row.size}, {row.mode}",))]
     races = [row.race for row in part.rows]
     notes = (_TWO_THREADS, _slept(races), *_left_out([(str(row.size), row.race) for row in part.rows]), *part.notes)
     tables = [
-        Table(
+        TextTable(
             "The recurrence alone (batch, time, units), against the fastest peer",
             ("size, what", *_PEER_COLUMNS),
             tuple(headline),
@@ -169,23 +166,23 @@ def _recurrence(part: Recurrence) -> list[Table]:
     return tables
 
 
-def _crowded(rows: Sequence[RecurrenceRow]) -> Table:
+def _crowded(rows: Sequence[RecurrenceRow]) -> TextTable:
     cells = [cells for row in rows for cells in _against_fastest(row.race, (f"{row.size}, {row.mode}",))]
     title = "The recurrence in one process with the thread pools of all others, one call of each in turn"
     notes = _left_out([(f"{row.size}, {row.mode}", row.race) for row in rows])
-    return Table(title, ("size, what", *_PEER_COLUMNS), tuple(cells), notes)
+    return TextTable(title, ("size, what", *_PEER_COLUMNS), tuple(cells), notes)
 
 
 def _step_name(row: StepRow) -> str:
     return f"{row.variant}, {'one model' if row.restarts == 1 else f'{row.restarts} stacked'}"
 
 
-def _step(part: Step) -> list[Table]:
+def _step(part: Step) -> list[TextTable]:
     headline = [cells for row in part.rows for cells in _against_fastest(row.race, (_step_name(row),))]
     races = [row.race for row in part.rows]
     shape = f"batch {part.rows[0].batch}, {part.rows[0].sentences} sentences" if part.rows else ""
     tables = [
-        Table(
+        TextTable(
             f"A whole training step ({shape}), per model, against the fastest peer: single/single, stacked/stacked",
             ("network", *_PEER_COLUMNS),
             tuple(headline),
@@ -202,7 +199,7 @@ def _thread_counts(races: Sequence[Race]) -> list[int]:
     return sorted({threads for race in races for threads in race.thread_counts})
 
 
-def _limits(part: Limits) -> Table:
+def _limits(part: Limits) -> TextTable:
     size = f"{part.product_size} × {part.product_size}"
     rows = [
         (
@@ -218,10 +215,10 @@ def _limits(part: Limits) -> Table:
     rows += [(row.name, f"{row.best / 1e9:.3g} GB/s at best", "") for row in part.bandwidth]
     rows[-1] = (*rows[-1][:2], f"{100 * part.scan_share:.3g} %")
     columns = ("what", "rate", "share of the limit")
-    return Table("Share of this machine's limits", columns, tuple(rows), (f"Counted: {part.formula}.", *part.notes))
+    return TextTable("Share of this machine's limits", columns, tuple(rows), (f"Counted: {part.formula}.", *part.notes))
 
 
-def _long_stories(part: LongStories) -> Table:
+def _long_stories(part: LongStories) -> TextTable:
     rows = [
         (
             f"{row.sentences:,}".replace(",", " "),
@@ -237,12 +234,12 @@ def _long_stories(part: LongStories) -> Table:
         f"sentences different; threads: {part.threads}, rounds: {part.rounds}."
     )
     title = f"One story read forward and backward by {part.variant}, in a fresh process"
-    return Table(
+    return TextTable(
         title, ("sentences", "time", "off the line", "memory", "off the line"), tuple(rows), (note, *part.notes)
     )
 
 
-def _scaling(part: Scaling) -> Table:
+def _scaling(part: Scaling) -> TextTable:
     rows = [
         (f"{row.variant}, {row.restarts} together: {row.threads} threads against 1", shown_ratio(row.speedup))
         for row in part.threads
@@ -255,9 +252,4 @@ def _scaling(part: Scaling) -> Table:
         (f"{row.variant}, {row.restarts} together: a step with nothing to read", duration(row.seconds.median))
         for row in part.overhead
     ]
-    return Table("Scaling", ("what", "times faster, or time"), tuple(rows), part.notes)
-
-
-def _build(part: Build) -> Table:
-    cells = ("native library, from source", "–" if part.seconds is None else duration(part.seconds))
-    return Table("Build", ("what", "time"), (cells,), part.notes)
+    return TextTable("Scaling", ("what", "times faster, or time"), tuple(rows), part.notes)

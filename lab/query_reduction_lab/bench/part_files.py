@@ -14,31 +14,30 @@ from query_reduction.errors import InputError
 from query_reduction.files import write_atomically
 from query_reduction.native import library as native
 from query_reduction.origin import provenance
-from query_reduction_lab.bench.results import Build, Limits, LongStories, Recurrence, Scaling, Step
+from query_reduction_lab.bench.results import Limits, LongStories, Recurrence, Scaling, Step
 
 __all__ = [
     "PARTS",
+    "MeasuredPart",
     "Origin",
     "Package",
     "Part",
-    "Record",
     "from_plain",
-    "load_record",
+    "load_part",
     "origin_now",
-    "write_record",
+    "write_part",
 ]
 
 _FORMAT = 2
 _PACKAGES = ("torch", "numpy", "numba", "jax", "jaxlib", "torchlpc", "mambapy", "accelerated-scan")
 
-Part = Recurrence | Step | Scaling | Limits | LongStories | Build
+Part = Recurrence | Step | Scaling | Limits | LongStories
 PARTS: dict[str, type[Part]] = {
     "recurrence": Recurrence,
     "step": Step,
     "scaling": Scaling,
     "limits": Limits,
     "memory": LongStories,
-    "build": Build,
 }
 Kind = TypeVar("Kind")
 
@@ -70,7 +69,7 @@ class Origin:
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class MeasuredPart:
     """One part of the benchmark, measured."""
 
     name: str
@@ -107,7 +106,7 @@ def _installed() -> list[Package]:
     return found
 
 
-def write_record(record: Record, folder: Path) -> Path:
+def write_part(record: MeasuredPart, folder: Path) -> Path:
     """Write it under its name."""
     path = folder / f"{record.name}.json"
     content = {"format": _FORMAT, **asdict(record)}
@@ -115,15 +114,15 @@ def write_record(record: Record, folder: Path) -> Path:
     return path
 
 
-def load_record(path: Path) -> Record:
-    """Read a file written by ``write_record``."""
+def load_part(path: Path) -> MeasuredPart:
+    """Read a file written by ``write_part``."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
         if content["format"] != _FORMAT:
             raise ValueError("another format")
         part = from_plain(PARTS[content["name"]], content["part"])
         content["origin"].pop("code", None)  # versions before 0.3.0 wrote checksums of source files
-        return Record(content["name"], content["quick"], from_plain(Origin, content["origin"]), part)
+        return MeasuredPart(content["name"], content["quick"], from_plain(Origin, content["origin"]), part)
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise InputError(f"{path}: not figures of 'qrn bench' ({error})") from error
 
