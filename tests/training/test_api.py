@@ -180,7 +180,7 @@ def test_errors_name_arguments(stories: list[qr.Story], options: dict[str, Any],
 
 
 def test_errors_about_stories(model: qr.StoryModel) -> None:
-    with pytest.raises(InputError, match=r"stories: it must be a list of Story objects, not 'stories.jsonl'; use read\(path\)"):
+    with pytest.raises(InputError, match=r"stories: it must be a list of Story objects, not 'stories.jsonl'; use read"):
         qr.train("stories.jsonl", progress=False)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="0 training questions are too few"):
         qr.train([], progress=False)
