@@ -143,7 +143,7 @@ def _described(kind: Any) -> str:
     if kind in (None, type(None)):
         return "None"
     if origin is Literal:
-        return " or ".join(map(repr, inner))
+        return " or ".join(map(str, inner))
     if origin is tuple and inner[-1] is not Ellipsis:
         return f"a tuple of {' and '.join(map(_described, inner))}"
     if origin in (Sequence, list, tuple):
