@@ -12,9 +12,9 @@ import numpy as np
 
 from query_reduction.errors import InputError
 from query_reduction.heads.chain import ACTIONS
+from query_reduction.heads.operations import ArrayOperations
 from query_reduction.model_file import MODEL_FILE, load_tensors, save_tensors
 from query_reduction.network import Floats
-from query_reduction.pointing.arrays import ArrayOperations
 from query_reduction.pointing.collate import collate
 from query_reduction.pointing.config import PointerConfig, shapes
 from query_reduction.pointing.decide import State, answer_shares, states_of
@@ -56,7 +56,7 @@ class PhraseAnswer(Answer):
         return {**Answer.as_json(self), "place": place, "gates": [list(layer) for layer in self.gates]}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class PointerModel:
     """Answers with phrases of the story; ``track`` follows things through it."""
 
