@@ -138,7 +138,8 @@ class GenerateData:
     out: Path
     """The folder to write to."""
     tasks: str = "1-20"
-    """Which tasks: a number, a range, a list, or all."""
+    """Which tasks: a number, a range, a list, or all; or worlds of chains, several separated by commas: space, kinship,
+    order, containment, debts. These are written as JSON lines, a folder for each."""
     questions: Annotated[int, Between(1, 10_000_000)] = 10000
     """Training questions per task."""
     held_out_questions: Annotated[int, Between(1, 10_000_000)] = 1000
@@ -157,23 +158,34 @@ class GenerateData:
     json: bool = False
     """Print as one JSON object."""
     options: worlds.WorldOptions = field(default_factory=worlds.WorldOptions)
+    chains: worlds.ChainOptions = field(default_factory=worlds.ChainOptions)
 
     def run(self) -> int:
         """Generate."""
-        paths = worlds.write(
-            self.out,
-            parse_tasks(self.tasks),
-            self.questions,
-            self.seed,
-            held_out_questions=self.held_out_questions,
-            options=self.options,
-            words=worlds.load_words(self.words) if self.words else None,
-            unseen_names=self.unseen_names,
-            mixed=self.mixed,
-            haystack=read_haystack(self.haystack) if self.haystack else (),
-        )
+        chosen = [name.strip() for name in self.tasks.split(",")]
+        options = self.chains if set(chosen) <= worlds.CHAINS.keys() else self.options
+        counts = {"held_out_questions": self.held_out_questions}
+        if isinstance(options, worlds.ChainOptions):
+            if self.unseen_names or self.mixed or self.haystack or self.words or self.options != worlds.WorldOptions():
+                raise InputError("worlds of chains have --hops, --noise, --phrasing and --letters, and no other options")
+            paths = worlds.write_chains(self.out, chosen, self.questions, self.seed, options=options, **counts)
+        else:
+            if self.chains != worlds.ChainOptions():
+                raise InputError("hops, noise, phrasing and letters are for worlds of chains: use --tasks space")
+            paths = worlds.write(
+                self.out,
+                parse_tasks(self.tasks),
+                self.questions,
+                self.seed,
+                options=options,
+                words=worlds.load_words(self.words) if self.words else None,
+                unseen_names=self.unseen_names,
+                mixed=self.mixed,
+                haystack=read_haystack(self.haystack) if self.haystack else (),
+                **counts,
+            )
         if self.json:
-            print_json({"files": [str(path) for path in paths], "options": asdict(self.options), "seed": self.seed})
+            print_json({"files": [str(path) for path in paths], "options": asdict(options), "seed": self.seed})
         else:
             console.print(f"{len(paths)} files in {self.out}", markup=False)
         return 0

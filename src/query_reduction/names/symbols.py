@@ -31,7 +31,7 @@ NameSpans = Callable[[Sequence[str]], list[list[Span]]]
 _BRACKETS = re.compile(r"\[([^\[\]]+)\]")
 _LETTER = re.compile(r"(?<![\w'’])([A-Z])(?!\w)")
 _CAPITAL = re.compile(r"(?<![\w'’\-])([^\W\d_a-z][\w\-]*(?: [^\W\d_a-z][\w\-]*)*)")
-_SYMBOL = re.compile(r"name_([1-9]\d*)")
+_SYMBOL = re.compile(r"\bname_([1-9]\d*)\b")
 _BEGINS = re.compile(r"(?:^|[.!?…:]['\"”’)]*\s+|[\"“(]\s*)$")
 _COMMON = (
     PERSONAL
@@ -63,7 +63,12 @@ def symbols() -> tuple[str, ...]:
 
 
 def name_spans(texts: Sequence[str]) -> list[list[Span]]:
-    """The names in the texts of a story, of which the last is the question; see the module's text for the rule."""
+    """The names in the texts of a story, of which the last is the question; see the module's text for the rule.
+
+    Texts that have symbols already have no other names.
+    """
+    if any(map(_SYMBOL.search, texts)):
+        return [[] for _ in texts]
     if any(map(_BRACKETS.search, texts)):
         return [[(found.start(), found.end(), found[1].strip()) for found in _BRACKETS.finditer(text)] for text in texts]
     if texts and _LETTER.search(texts[-1]):

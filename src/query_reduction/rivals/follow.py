@@ -89,7 +89,7 @@ class FollowConfig:
     """What happens to the query in a step: kinds are composed by a table, measures add up, or both."""
     orders: Literal["all", "forward"] = "all"
     """all = a way is put together in every order, (ab)c and a(bc); forward = from the asked name on, one by one."""
-    directions: Literal["both", "one"] = "both"
+    directions: Literal["one", "both"] = "one"
     """Read a sentence from the source's side only, or also from the target's, so that a relation and its inverse
     are learned together."""
     window: Literal[1, 3] = 3

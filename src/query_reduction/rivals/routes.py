@@ -5,8 +5,9 @@ Names that share a sentence are neighbours. The shortest ways from one name of t
 a before b before c, so that (a, c) is (a, b) followed by (b, c). Nothing here depends on how many names a story has.
 
 A sentence that has the two names asked about themselves is read only where nothing else connects them: so the answer is
-put together wherever it can be, in training as in use. Where names are not connected at all, a sentence is joined with
-the next one, and one that has a single name may speak of any name that is missing.
+put together wherever it can be, in training as in use. Where names are not connected at all, a sentence that has the
+same name twice and no other ("K is left of K") may speak of any name that is not reached, and failing that a sentence is
+joined with the next one.
 """
 
 from __future__ import annotations
@@ -100,15 +101,13 @@ class _Story:
                         yield (c, a), words, place
 
     def missing(self, start: set[int], end: set[int]) -> Iterator[tuple[_Pair, Sequence[int], int]]:
-        """Pairs of the only name of a sentence and each name that is not connected with it."""
-        for place, names in enumerate(self.named):
-            if len(names) == 1 and len(self.sentences[place]) > 1:
-                for others in (start, end):
-                    if names[0] in others:
-                        for name in start | end:
-                            if name not in others:
-                                yield (names[0], name), self.sentences[place], place
-                                yield (name, names[0]), self.sentences[place], place
+        """Pairs of the only name of a sentence, if it has it twice, and each name on the other side."""
+        for place, (names, words) in enumerate(zip(self.named, self.sentences, strict=True)):
+            if len(names) == 1 and list(words).count(names[0]) > 1:
+                for near, far in ((start, end), (end, start)):
+                    for name in sorted(far if names[0] in near else ()):
+                        yield (names[0], name), words, place
+                        yield (name, names[0]), words, place
 
 
 def routes_of(
@@ -134,10 +133,12 @@ def routes_of(
     if not _connected(told, source, target):
         told = single
     if not _connected(told, source, target):
-        parts = _reached(told, source), _reached(told, target)
-        told = [*told, *story.joined(), *story.missing(*parts)]
-        direct_only = [entry for entry in told if set(entry[0]) != set(asked)]
-        told = direct_only if _connected(direct_only, source, target) else told
+        told = [*told, *story.missing(_reached(told, source), _reached(told, target))]
+    if not _connected(told, source, target):
+        joined = [*told, *story.joined()]
+        told = [entry for entry in joined if set(entry[0]) != set(asked)]
+        if not _connected(told, source, target):
+            told = joined
     if not _connected(told, source, target):
         return routes
     places: dict[_Pair, list[tuple[Sequence[int], int]]] = {}
