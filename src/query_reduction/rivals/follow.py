@@ -6,7 +6,7 @@ get vectors. What a pair is told is read from the sentence with both names marke
 from two shorter pairs, in as many steps as the story needs, with the same weights in each step:
 
     P_ac = Σ_b  P_ab ⊗ P_bc · T        kinds: a learned table says which kind follows from two, or that nothing does
-    x_ac = mean_b (x_ab + x_bc)        measures: they add up
+    x_ac = mean_b (x_ab + x_bc)        measures: each kind has some, and they add up
 
 Composition of relations (kinship), addition (space, order, debts) and plain following are all of this form. Names are
 symbols of their story (``names.symbols``): the network never sees which name it is. docs/theory-follow.md has the
@@ -36,6 +36,7 @@ from query_reduction.stacked.network import (
     LayerTrace,
     Seeds,
     StackedNetwork,
+    Start,
     normal,
     uniform,
     without_meaning,
@@ -148,6 +149,7 @@ class Follow(StackedNetwork):
     out_bias: Float[Tensor, "restart out"]
     inverse: Float[Tensor, "restart kind kind"]
     named: Float[Tensor, "restart 1"]
+    measure_of_kind: Float[Tensor, "restart kind measure"]
     table: Float[Tensor, "restart kind kind 1+kind"]
     answer_of_kind: Float[Tensor, "restart kind answer"]
     answer_of_measure: Float[Tensor, "restart 2*measure answer"]
@@ -168,35 +170,39 @@ class Follow(StackedNetwork):
         anchored = answers if answers <= _MOST_ANCHORED else 0
         kinds = self._kinds = anchored + config.spare
         self._anchors = _anchors(vocabulary, anchored, kinds)
-        outputs = kinds + 1 + config.measures
-        start = uniform((3 * size) ** -0.5)
+        outputs = kinds + 1
         self.declare("embedding", (vocabulary.size + _MARKS, size), without_meaning(normal(1.0)))
         for name in ("near", "far"):
-            self.declare(name, (config.window * size, size), start)
-        self.declare("hidden", (4 * size, 2 * size), uniform((4 * size) ** -0.5))
-        self.declare("out", (2 * size, outputs), uniform((2 * size) ** -0.5))
+            self.declare(name, (config.window * size, size), _small(config.window * size))
+        self.declare("hidden", (4 * size, 2 * size), _small(4 * size))
+        self.declare("out", (2 * size, outputs), _small(2 * size))
         self.declare("out_bias", (outputs,), zeros)
         self.declare("inverse", (kinds, kinds), zeros)
-        self.declare("named", (1,), normal(0, 4.0))
+        self.declare("named", (1,), normal(0.0, 4.0))
+        self.declare("measure_of_kind", (kinds, config.measures), normal(0.3 / _FAST))
         self.declare("table", (kinds, kinds, kinds + 1), normal(0.1 / _FAST))
         self.declare("answer_of_kind", (kinds, answers), normal(0.1 / _FAST), readout=True)
-        self.declare("answer_of_measure", (2 * config.measures, answers), uniform(0.35), readout=True)
+        self.declare("answer_of_measure", (2 * config.measures, answers), normal(0.2 / _FAST), readout=True)
         self.declare("prior", (answers,), zeros, readout=True)
 
     def scores(self, batch: TensorBatch) -> Float[Tensor, "restart batch answer"]:
         """The score of every answer."""
         laid = self._lay(self._routes(batch))
-        return self._answer(self._follow(laid), laid.asked)
+        return sum(self._parts(self._follow(laid), laid.asked), self.prior.unsqueeze(1))
 
     def losses(self, batch: TensorBatch) -> Float[Tensor, "restart batch"]:
-        """The cross-entropy of every correct answer, and what the table costs."""
-        scores = self.scores(batch)
-        targets = batch.answers.long().expand(scores.shape[0], -1)
-        losses = functional.cross_entropy(scores.transpose(1, 2), targets, reduction="none")
+        """The cross-entropy of every correct answer, by kinds and measures together and by each alone, and what the
+        table costs: so that each learns to answer what it can."""
+        laid = self._lay(self._routes(batch))
+        parts = self._parts(self._follow(laid), laid.asked)
+        targets = batch.answers.long().expand(self.restarts, -1)
+        prior = self.prior.unsqueeze(1)
+        all_scores = [sum(parts, prior), *(prior + part for part in parts if len(parts) > 1)]
+        losses = [functional.cross_entropy(scores.transpose(1, 2), targets, reduction="none") for scores in all_scores]
+        total = torch.stack(losses).mean(0)
         if self.config.reduction == "add" or not self.config.sparsity:
-            return losses
-        cost = self._table().sum(3).mean((1, 2))
-        return losses + self.config.sparsity * cost.unsqueeze(1)
+            return total
+        return total + self.config.sparsity * self._table().sum(3).mean((1, 2)).unsqueeze(1)
 
     def trace(self, batch: TensorBatch) -> BatchTrace:
         """Step by step along the best way, the sentence it is read from."""
@@ -216,7 +222,7 @@ class Follow(StackedNetwork):
                         attention[step][restart, number, place] = 1.0
             first += len(route.pairs)
         layers = tuple(LayerTrace({"attention": step.unsqueeze(3)}, step) for step in attention)
-        return BatchTrace(layers, self._answer(relations, laid.asked))
+        return BatchTrace(layers, sum(self._parts(relations, laid.asked), self.prior.unsqueeze(1)))
 
     def _routes(self, batch: TensorBatch) -> list[Routes]:
         words, stories = batch.words.numpy(), batch.stories.tolist()
@@ -278,25 +284,20 @@ class Follow(StackedNetwork):
 
     def _told(self, laid: _Laid) -> _Relations:
         """What sentences say of pairs: the gate asks whether they say anything."""
-        kinds, gate, measures = self._encode(laid.words).split([self._kinds, 1, self.config.measures], 2)
+        kinds, gate = self._encode(laid.words).split([self._kinds, 1], 2)
         present = self._anchors[laid.words].amax(1)
         unnamed = 1 - present.amax(1, keepdim=True)
-        anchored = self._anchors.shape[1] - self.config.spare
-        present = torch.cat((present[:, :anchored], unnamed.expand(-1, self.config.spare)), 1)
+        present = torch.cat((present[:, : -self.config.spare], unnamed.expand(-1, self.config.spare)), 1)
         kinds = kinds + self.named.unsqueeze(2) * present
-        forward = kinds[:, laid.forward], gate[:, laid.forward], measures[:, laid.forward]
+        kind, opened = kinds[:, laid.forward], gate[:, laid.forward]
         if self.config.directions == "both":
-            kind = forward[0] + kinds[:, laid.back] @ (_FAST * self.inverse)
-            forward = (
-                kind,
-                (forward[1] + gate[:, laid.back]) / 2,
-                (forward[2] - measures[:, laid.back]) / 2,
-            )
-        opened = torch.sigmoid(forward[1] + 2)
+            kind = kind + kinds[:, laid.back] @ (_FAST * self.inverse)
+            opened = (opened + gate[:, laid.back]) / 2
+        opened = torch.sigmoid(opened + 2)
         evidence = _sum_to(opened.squeeze(2), laid.pair, laid.pairs)
-        kinds = _sum_to(forward[0].softmax(2) * opened, laid.pair, laid.pairs)
-        measures = _sum_to(forward[2] * opened, laid.pair, laid.pairs) / (evidence.unsqueeze(2) + _TINY)
-        return _Relations(_believed(kinds, evidence), measures, evidence / (evidence + _HALF))
+        told = _sum_to(kind.softmax(2) * opened, laid.pair, laid.pairs)
+        measures = told @ (_FAST * self.measure_of_kind) / (evidence.unsqueeze(2) + _TINY)
+        return _Relations(_believed(told, evidence), measures, evidence / (evidence + _HALF))
 
     def _encode(self, words: Int[Tensor, "view word"]) -> Float[Tensor, "restart view out"]:
         """Two residual convolutions over the words, pooled at the source, at the target, by maximum and by mean."""
@@ -330,24 +331,30 @@ class Follow(StackedNetwork):
         undefined = logits[..., -1:] + self.config.undefined
         return torch.cat((logits[..., :-1], undefined), 3).softmax(3)[..., :-1]
 
-    def _answer(
+    def _parts(
         self, relations: _Relations, asked: Int[Tensor, "batch"]
-    ) -> Float[Tensor, "restart batch answer"]:
+    ) -> list[Float[Tensor, "restart batch answer"]]:
+        """What kinds and measures each say about every answer; nothing where names are not connected."""
         known = (asked >= 0).unsqueeze(1)
         pair = asked.clamp(min=0)
-        scores = self.prior.unsqueeze(1).expand(-1, len(asked), -1)
+        parts = []
         if self.config.reduction != "add":
-            kinds = relations.kinds[:, pair] * known
+            kinds = relations.kinds[:, pair]
             shares = kinds / (kinds.sum(2, keepdim=True) + _TINY)
             anchors = 6 * torch.eye(*self.answer_of_kind.shape[1:])
             answers = (anchors + _FAST * self.answer_of_kind).softmax(2)
-            scores = scores + torch.log(shares @ answers + 1e-4)
+            parts.append(torch.log(shares @ answers + 1e-4) * known)
         if self.config.reduction != "compose":
             x = relations.measures[:, pair]
             # They saturate: longer ways have larger sums than any in training.
             signs = torch.cat((torch.tanh(2 * x), torch.exp(-2 * x * x)), 2)
-            scores = scores + (signs * relations.reached[:, pair].unsqueeze(2) * known) @ self.answer_of_measure
-        return scores
+            parts.append((signs @ (_FAST * self.answer_of_measure)) * known)
+        return parts
+
+
+def _small(inputs: int) -> Start:
+    """Initial weights for so many inputs that leave the measures in the range in which their sign can be learned."""
+    return uniform((3 * inputs) ** -0.5)
 
 
 def _best_way(route: Routes, pair: int, sure: Sequence[float]) -> list[int]:

@@ -220,8 +220,8 @@ def parse_hops(text: str) -> list[int]:
     """Lengths of chains from ``3``, ``1-5`` or ``20,50``."""
     lengths: list[int] = []
     for piece in text.split(","):
-        first, _, last = piece.strip().partition("-")
-        if not first.isdecimal() or not (last or first).isdecimal():
+        first, dash, last = piece.strip().partition("-")
+        if not first.isdecimal() or (dash and not last.isdecimal()):
             raise InputError(f"hops: write a number (3), a range (1-5) or a list (20,50), not {text!r}")
         lengths += range(int(first), int(last or first) + 1)
     if not lengths or not all(1 <= length <= _LONGEST for length in lengths):
