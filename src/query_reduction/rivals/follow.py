@@ -188,13 +188,13 @@ class Follow(StackedNetwork):
     def scores(self, batch: TensorBatch) -> Float[Tensor, "restart batch answer"]:
         """The score of every answer."""
         laid = self._lay(self._routes(batch))
-        return sum(self._parts(self._follow(laid), laid.asked), self.prior.unsqueeze(1))
+        return sum(self._says(self._follow(laid), laid.asked), self.prior.unsqueeze(1))
 
     def losses(self, batch: TensorBatch) -> Float[Tensor, "restart batch"]:
         """The cross-entropy of every correct answer, by kinds and measures together and by each alone, and what the
         table costs: so that each learns to answer what it can."""
         laid = self._lay(self._routes(batch))
-        parts = self._parts(self._follow(laid), laid.asked)
+        parts = self._says(self._follow(laid), laid.asked)
         targets = batch.answers.long().expand(self.restarts, -1)
         prior = self.prior.unsqueeze(1)
         all_scores = [sum(parts, prior), *(prior + part for part in parts if len(parts) > 1)]
@@ -222,7 +222,7 @@ class Follow(StackedNetwork):
                         attention[step][restart, number, place] = 1.0
             first += len(route.pairs)
         layers = tuple(LayerTrace({"attention": step.unsqueeze(3)}, step) for step in attention)
-        return BatchTrace(layers, sum(self._parts(relations, laid.asked), self.prior.unsqueeze(1)))
+        return BatchTrace(layers, sum(self._says(relations, laid.asked), self.prior.unsqueeze(1)))
 
     def _routes(self, batch: TensorBatch) -> list[Routes]:
         words, stories = batch.words.numpy(), batch.stories.tolist()
@@ -331,7 +331,7 @@ class Follow(StackedNetwork):
         undefined = logits[..., -1:] + self.config.undefined
         return torch.cat((logits[..., :-1], undefined), 3).softmax(3)[..., :-1]
 
-    def _parts(
+    def _says(
         self, relations: _Relations, asked: Int[Tensor, "batch"]
     ) -> list[Float[Tensor, "restart batch answer"]]:
         """What kinds and measures each say about every answer; nothing where names are not connected."""
