@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -51,7 +53,9 @@ def test_symbols_are_not_read_again() -> None:
 
 
 def test_another_rule_may_take_its_place() -> None:
-    read = as_symbols(["kim met lee."], "whom did kim meet?", lambda texts: [[(0, 3, "kim"), (8, 11, "lee")], [(9, 12, "kim")]])
+    read = as_symbols(
+        ["kim met lee."], "whom did kim meet?", lambda texts: [[(0, 3, "kim"), (8, 11, "lee")], [(9, 12, "kim")]]
+    )
     assert read.sentences == ("name_1 met name_2.",)
     assert read.question == "whom did name_1 meet?"
 
@@ -68,11 +72,14 @@ def test_numbers_of_symbols() -> None:
     assert symbol_number("name_0") == symbol_number("name") == symbol_number("rename_1") == 0
 
 
-@given(st.lists(st.sampled_from(["Kim", "Lee", "Max", "Bo"]), min_size=2, max_size=6), st.permutations(["Ada", "Eve", "Ian", "Uma"]))
+@given(
+    st.lists(st.sampled_from(["Kim", "Lee", "Max", "Bo"]), min_size=2, max_size=6),
+    st.permutations(["Ada", "Eve", "Ian", "Uma"]),
+)
 def test_what_a_name_is_makes_no_difference(told: list[str], others: list[str]) -> None:
     renamed = dict(zip(["Kim", "Lee", "Max", "Bo"], others, strict=True))
-    story = [f"It is said that {a} met {b}." for a, b in zip(told, told[1:], strict=False)]
-    retold = [f"It is said that {renamed[a]} met {renamed[b]}." for a, b in zip(told, told[1:], strict=False)]
+    story = [f"It is said that {a} met {b}." for a, b in pairwise(told)]
+    retold = [f"It is said that {renamed[a]} met {renamed[b]}." for a, b in pairwise(told)]
     one, two = as_symbols(story, f"Who is {told[0]}?"), as_symbols(retold, f"Who is {renamed[told[0]]}?")
     assert (one.sentences, one.question) == (two.sentences, two.question)
 

@@ -77,7 +77,9 @@ def test_nothing_to_follow(question: list[int]) -> None:
 @given(st.integers(2, 12), st.integers(0, 5), st.randoms(use_true_random=False))
 def test_any_chain_with_noise(hops: int, noise: int, chance: object) -> None:
     chain = list(range(10, 11 + hops))
-    told = [[a, 2, c] for a, c in pairwise(chain)] + [[chain[number % len(chain)], 3, 25 + number] for number in range(noise)]
+    told = [[a, 2, c] for a, c in pairwise(chain)] + [
+        [chain[number % len(chain)], 3, 25 + number] for number in range(noise)
+    ]
     chance.shuffle(told)  # type: ignore[attr-defined]
     found = routes(told, [chain[0], chain[-1]])
     assert found.steps == hops

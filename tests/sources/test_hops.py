@@ -13,10 +13,18 @@ from query_reduction.errors import InputError
 from query_reduction.sources.hops import clutrr, find_hops, stepgame
 from query_reduction.sources.named import load_parts
 
-STEP = {"0": {"story": ["X is left of K."], "question": "What is the relation of the agent X to the agent K?", "label": "left"}}
-ROWS = '''id,story,query,target,task_name,edge_types,story_edges,query_edge
-1,"[Ann]'s brother [Bob] left. [Bob] is the father of [Cy]","('Cy', 'Ann')",aunt,task_1.2,"['father', 'sister']","[(0, 1), (1, 2)]","(0, 2)"
-'''
+STEP = {
+    "0": {
+        "story": ["X is left of K."],
+        "question": "What is the relation of the agent X to the agent K?",
+        "label": "left",
+    }
+}
+ROWS = (
+    "id,story,query,target,task_name,edge_types,story_edges,query_edge\n"
+    """1,"[Ann]'s brother [Bob] left. [Bob] is the father of [Cy]","('Cy', 'Ann')",aunt,task_1.2,"""
+    """"['father', 'sister']","[(0, 1), (1, 2)]","(0, 2)"\n"""
+)
 
 
 def test_stepgame(tmp_path: Path) -> None:

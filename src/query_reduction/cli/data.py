@@ -167,7 +167,9 @@ class GenerateData:
         counts = {"held_out_questions": self.held_out_questions}
         if isinstance(options, worlds.ChainOptions):
             if self.unseen_names or self.mixed or self.haystack or self.words or self.options != worlds.WorldOptions():
-                raise InputError("worlds of chains have --hops, --noise, --phrasing and --letters, and no other options")
+                raise InputError(
+                    "worlds of chains have --hops, --noise, --phrasing and --letters, and no other options"
+                )
             paths = worlds.write_chains(self.out, chosen, self.questions, self.seed, options=options, **counts)
         else:
             if self.chains != worlds.ChainOptions():

@@ -37,10 +37,13 @@ _COMMON = (
     PERSONAL
     | POSSESSIVE
     | frozenset(
-        """a all also although an and are as at because before but by can could did do does during each every for from
-        had has have here how however i if in into is it later many may more most my no not now of on once one or our
-        over since so some soon than that the then there these this those though to today two under until was we were
-        what when where which while who whom whose why will with would yes yesterday you your""".split()
+        re.findall(
+            r"\w+",
+            """a all also although an and are as at because before but by can could did do does during each every for
+            from had has have here how however i if in into is it later many may more most my no not now of on once one
+            or our over since so some soon than that the then there these this those though to today two under until was
+            we were what when where which while who whom whose why will with would yes yesterday you your""",
+        )
     )
 )
 """English words that are no names even if they begin a sentence."""
@@ -70,7 +73,9 @@ def name_spans(texts: Sequence[str]) -> list[list[Span]]:
     if any(map(_SYMBOL.search, texts)):
         return [[] for _ in texts]
     if any(map(_BRACKETS.search, texts)):
-        return [[(found.start(), found.end(), found[1].strip()) for found in _BRACKETS.finditer(text)] for text in texts]
+        return [
+            [(found.start(), found.end(), found[1].strip()) for found in _BRACKETS.finditer(text)] for text in texts
+        ]
     if texts and _LETTER.search(texts[-1]):
         return [[(*found.span(), found[1]) for found in _LETTER.finditer(text)] for text in texts]
     return [list(_capitalised(text)) for text in texts]

@@ -255,9 +255,7 @@ class Follow(StackedNetwork):
             first += len(route.pairs)
         width = max(map(len, numbers), default=1)
         words = torch.tensor([[*view, *[0] * (width - len(view))] for view in numbers] or [[0]])
-        index = [torch.tensor(column, dtype=torch.int64) for column in (forward, back, pair)]
-        triples = [torch.tensor(level, dtype=torch.int64).unbind(1) for level in levels if level]
-        return _Laid(words, *index, max(first, 1), torch.tensor(asked), triples)  # type: ignore[arg-type]
+        return _Laid(words, _index(forward), _index(back), _index(pair), max(first, 1), _index(asked), _columns(levels))
 
     def _follow(self, laid: _Laid) -> _Relations:
         """Read what is told, then put together what is not."""
@@ -276,10 +274,9 @@ class Follow(StackedNetwork):
             evidence = _sum_to(weight, ac, laid.pairs)
             summed = _sum_to((measures[:, ab] + measures[:, bc]) * weight.unsqueeze(2), ac, laid.pairs)
             new = (1 - reached) * evidence / (evidence + _HALF)
-            total = (reached + new).unsqueeze(2)
             mean = summed / (evidence.unsqueeze(2) + _TINY)
-            measures = (measures * reached.unsqueeze(2) + mean * new.unsqueeze(2)) / (total + _TINY)
             reached = reached + new
+            measures = measures + (new / (reached + _TINY)).unsqueeze(2) * (mean - measures)
         return _Relations(kinds, measures, reached)
 
     def _told(self, laid: _Laid) -> _Relations:
@@ -331,9 +328,7 @@ class Follow(StackedNetwork):
         undefined = logits[..., -1:] + self.config.undefined
         return torch.cat((logits[..., :-1], undefined), 3).softmax(3)[..., :-1]
 
-    def _says(
-        self, relations: _Relations, asked: Int[Tensor, "batch"]
-    ) -> list[Float[Tensor, "restart batch answer"]]:
+    def _says(self, relations: _Relations, asked: Int[Tensor, "batch"]) -> list[Float[Tensor, "restart batch answer"]]:
         """What kinds and measures each say about every answer; nothing where names are not connected."""
         known = (asked >= 0).unsqueeze(1)
         pair = asked.clamp(min=0)
@@ -350,6 +345,16 @@ class Follow(StackedNetwork):
             signs = torch.cat((torch.tanh(2 * x), torch.exp(-2 * x * x)), 2)
             parts.append((signs @ (_FAST * self.answer_of_measure)) * known)
         return parts
+
+
+def _index(numbers: Sequence[int]) -> Int[Tensor, "number"]:
+    return torch.tensor(numbers, dtype=torch.int64)
+
+
+def _columns(levels: Sequence[Sequence[tuple[int, int, int]]]) -> list[tuple[Tensor, Tensor, Tensor]]:
+    """By level that has any, the pairs (a, b), (b, c) and (a, c)."""
+    columns = [list(zip(*level, strict=True)) for level in levels if level]
+    return [(_index(ab), _index(bc), _index(ac)) for ab, bc, ac in columns]
 
 
 def _small(inputs: int) -> Start:

@@ -6,8 +6,8 @@ a before b before c, so that (a, c) is (a, b) followed by (b, c). Nothing here d
 
 A sentence that has the two names asked about themselves is read only where nothing else connects them: so the answer is
 put together wherever it can be, in training as in use. Where names are not connected at all, a sentence that has the
-same name twice and no other ("K is left of K") may speak of any name that is not reached, and failing that a sentence is
-joined with the next one.
+same name twice and no other ("K is left of K") may speak of any name that is not reached, and failing that a sentence
+is joined with the next one.
 """
 
 from __future__ import annotations

@@ -12,6 +12,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Literal
@@ -248,8 +249,10 @@ def _tell(rng: random.Random, world: ChainWorld, hops: int, options: ChainOption
     relations, answer = world.chain(rng, hops)
     names = _names(rng, hops + 1 + 2 * options.noise, options.letters)
     chain, others = names[: hops + 1], names[hops + 1 :]
-    told = [_said(rng, world, relation, *pair, options) for relation, pair in zip(relations, _pairs(chain), strict=True)]
-    more = []
+    told = [
+        _said(rng, world, relation, *pair, options) for relation, pair in zip(relations, pairwise(chain), strict=True)
+    ]
+    more: list[str] = []
     while len(more) < options.noise:
         new = others.pop()
         # Half of the noise branches off the chain, the other half speaks of names that nothing else has.
@@ -266,10 +269,6 @@ def _tell(rng: random.Random, world: ChainWorld, hops: int, options: ChainOption
 def _said(rng: random.Random, world: ChainWorld, relation: str, a: str, c: str, options: ChainOptions) -> str:
     ways = world.phrases[relation]
     return ways[pick(rng, len(ways)) if options.phrasing == "varied" else 0].format(a=a, c=c)
-
-
-def _pairs(chain: Sequence[str]) -> list[tuple[str, str]]:
-    return list(zip(chain, chain[1:], strict=False))
 
 
 def _names(rng: random.Random, count: int, letters: bool) -> list[str]:
