@@ -29,7 +29,7 @@ from query_reduction.errors import InputError
 from query_reduction.heads.arrays import HeadConfig
 from query_reduction.names.symbols import symbol_number
 from query_reduction.rivals.registry import register
-from query_reduction.rivals.routes import Routes, routes_of
+from query_reduction.rivals.routes import Routes, best_way, routes_of
 from query_reduction.settings import Between, check
 from query_reduction.stacked.network import (
     BatchTrace,
@@ -218,7 +218,7 @@ class Follow(StackedNetwork):
             if route.asked >= 0:
                 for restart in range(self.restarts):
                     sure = reached[restart, first : first + len(route.pairs)].tolist()
-                    for step, place in enumerate(_best_way(route, route.asked, sure)):
+                    for step, place in enumerate(best_way(route, sure)):
                         attention[step][restart, number, place] = 1.0
             first += len(route.pairs)
         layers = tuple(LayerTrace({"attention": step.unsqueeze(3)}, step) for step in attention)
@@ -360,16 +360,6 @@ def _columns(levels: Sequence[Sequence[tuple[int, int, int]]]) -> list[tuple[Ten
 def _small(inputs: int) -> Start:
     """Initial weights for so many inputs that leave the measures in the range in which their sign can be learned."""
     return uniform((3 * inputs) ** -0.5)
-
-
-def _best_way(route: Routes, pair: int, sure: Sequence[float]) -> list[int]:
-    """The sentences, in order, from which a pair is put together in the way that is surest."""
-    told = next((told.sentence for told in route.told if told.pair == pair), None)
-    if told is not None:
-        return [told]
-    ways = [(ab, bc) for level in route.levels[1:] for ab, bc, ac in level if ac == pair]
-    ab, bc = max(ways, key=lambda way: sure[way[0]] * sure[way[1]])
-    return [*_best_way(route, ab, sure), *_best_way(route, bc, sure)]
 
 
 def _anchors(vocabulary: Vocabulary, anchored: int, kinds: int) -> Float[Tensor, "word kind"]:

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Routes", "Told", "routes_of"]
+__all__ = ["Routes", "Told", "best_way", "routes_of"]
 
 Ints = NDArray[np.int64]
 _FAR = 1 << 30
@@ -153,6 +153,26 @@ def routes_of(
     return routes
 
 
+def best_way(route: Routes, sure: Sequence[float]) -> list[int]:
+    """The sentences, in order, from which the asked pair is put together in the way that is surest."""
+    told = {place.pair: place.sentence for place in reversed(route.told)}
+    ways: dict[int, tuple[int, int]] = {}
+    for level in route.levels[1:]:
+        for ab, bc, ac in level:
+            before = ways.get(ac)
+            if before is None or sure[ab] * sure[bc] > sure[before[0]] * sure[before[1]]:
+                ways[ac] = ab, bc
+    sentences = []
+    waiting = [route.asked]
+    while waiting:
+        pair = waiting.pop()
+        if pair in told:
+            sentences.append(told[pair])
+        else:
+            waiting += reversed(ways[pair])
+    return sentences
+
+
 def _lay_out(
     routes: Routes, places: dict[_Pair, list[tuple[Sequence[int], int]]], source: int, target: int, all_orders: bool
 ) -> None:
@@ -176,16 +196,20 @@ def _lay_out(
             for b in sorted(neighbours[a] & neighbours[c])
         ]
     )
-    at = {name: from_source[name] for name in way}
+    at: list[list[int]] = [[] for _ in range(length + 1)]
+    for name in way:
+        at[from_source[name]].append(name)
     for hops in range(2, length + 1):
-        level = []
-        for a in way if all_orders else (source,):
-            for c in (name for name in way if at[name] - at[a] == hops):
-                for b in way:
-                    last = at[c] - at[b] == 1 or all_orders
-                    if at[a] < at[b] < at[c] and last and (a, b) in known and (b, c) in known:
-                        level.append((routes.number[a, b], routes.number[b, c], routes.add((a, c))))
-        known |= {routes.pairs[triple[2]] for triple in level}
+        level = [
+            (routes.number[a, b], routes.number[b, c], routes.add((a, c)))
+            for first in (range(length - hops + 1) if all_orders else (0,))
+            for a in at[first]
+            for c in at[first + hops]
+            for between in range(first + 1 if all_orders else first + hops - 1, first + hops)
+            for b in at[between]
+            if (a, b) in known and (b, c) in known
+        ]
+        known |= {routes.pairs[ac] for _, _, ac in level}
         routes.levels.append(level)
 
 
