@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -133,7 +134,7 @@ def test_it_needs_symbols_and_stories() -> None:
 
 
 def test_learns_to_add_and_to_compose_beyond_what_it_was_trained_for(tmp_path: Path) -> None:
-    changes = {
+    changes: dict[str, Any] = {
         "dimension": 24,
         "max_epochs": 14,
         "halve_after": 8,
@@ -151,7 +152,9 @@ def test_learns_to_add_and_to_compose_beyond_what_it_was_trained_for(tmp_path: P
         ["Gil is older than Hal.", "Ian was born, too.", "Hal is older than Joe."],
         "Is Gil older or younger than Joe?",
     )
-    trace = qr.load(tmp_path / "model").explain(*asked)
+    loaded = qr.load(tmp_path / "model")
+    assert isinstance(loaded, qr.StoryModel)
+    trace = loaded.explain(*asked)
     assert trace.answer == "older"
     path = path_of(trace)
     assert path is not None
