@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -68,7 +68,7 @@ def test_a_question_is_answered_alike_alone_and_among_others() -> None:
 
 
 @pytest.mark.parametrize("orders", ["all", "forward"])
-def test_what_a_name_is_and_when_it_is_told_make_no_difference(orders: str) -> None:
+def test_what_a_name_is_and_when_it_is_told_make_no_difference(orders: Literal["all", "forward"]) -> None:
     told = [Story(("Kim is left of Lee.", "Lee is above Max."), (Question("Where is Kim, seen from Max?", "left", 2),))]
     other = [
         Story(("Ada is above Bob.", "Zoë is left of Ada."), (Question("Where is Zoë, seen from Bob?", "left", 2),))
