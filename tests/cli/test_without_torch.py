@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from query_reduction.errors import install
+
 STORY = "Mary got the milk.\nJohn went to the office.\nMary went to the garden.\n"
 ASKED = ["--question", "Where is the milk?"]
 
