@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import wraps
 from pathlib import Path
 from typing import Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -53,11 +54,14 @@ def check_field(name: str, value: object, kind: Any) -> None:
 
 def _kinds_of(function: Callable[..., object]) -> dict[str, Any]:
     """The annotations of the parameters; looked up at the first call, when all modules are loaded."""
-    annotations = {name: kind for name, kind in function.__annotations__.items() if name not in ("return", "settings")}
-    found = get_type_hints(
-        types.SimpleNamespace(__annotations__=annotations), getattr(function, "__globals__", {}), include_extras=True
-    )
-    return {**found, "": None}
+    kinds: dict[str, Any] = {"": None}
+    for name, kind in function.__annotations__.items():
+        if name not in ("return", "settings"):
+            alone = types.SimpleNamespace(__annotations__={name: kind})
+            # A class that is imported for the annotation alone is not checked.
+            with suppress(NameError):
+                kinds |= get_type_hints(alone, getattr(function, "__globals__", {}))
+    return kinds
 
 
 def _fitting(name: str, value: Any, kind: Any) -> Any:
@@ -139,7 +143,7 @@ def _described(kind: Any) -> str:
     if kind in (None, type(None)):
         return "None"
     if origin is Literal:
-        return " or ".join(map(repr, inner))
+        return " or ".join(map(str, inner))
     if origin is tuple and inner[-1] is not Ellipsis:
         return f"a tuple of {' and '.join(map(_described, inner))}"
     if origin in (Sequence, list, tuple):

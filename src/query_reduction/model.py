@@ -7,7 +7,7 @@ model.answer(["Mary got the milk.", "Mary went to the garden."], "Where is the m
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,7 +30,6 @@ from query_reduction.text.stories import Question, Story
 
 if TYPE_CHECKING:
     from query_reduction.dialog.dialogs import DialogTask
-    from query_reduction.dialog.display import Display
     from query_reduction.network import Floats
     from query_reduction.pointing.model import PointerModel
     from query_reduction.qrn.streaming import Streaming
@@ -219,8 +218,13 @@ class DialogModel(Model):
         return trace(self.network, self.task.read_last(dialog)[0], self.task.vocabulary.answers, endings=False)
 
     @checked
-    def shown_by(self, *, display: Display | None = None, confirm: str | None = None) -> DialogModel:
-        """The same model with other display names and templates, or other responses that need a confirmation."""
+    def shown_by(
+        self, *, display: Mapping[str, Mapping[str, str]] | None = None, confirm: str | None = None
+    ) -> DialogModel:
+        """The same model with other display names and templates, or other responses that need a confirmation.
+
+        ``display`` has ``names`` (name → how it is shown) and ``responses`` (response without its names → template).
+        """
         return DialogModel(self.saved, self.task.shown_by(display, confirm))
 
     @checked

@@ -153,7 +153,7 @@ def test_what_is_shown_is_a_table_one_can_edit(model: DialogModel, tmp_path: Pat
     assert display.response("here it is the_place_phone") == "Bitte sehr: phone of Zur Post"
     assert display.response("api_call thai in_the_city") == "looking for thai, in the city"
     assert display.response("what about the_place") == "what about Zur Post"
-    assert model.shown_by(display=display).task.display == display
+    assert model.shown_by(display=display.as_json()).task.display == display
     assert replace(display) == Display.from_json(display.as_json())
     for wrong in ("[]", '{"names": []}', '{"names": {"a": 1}}', '{"x": {}}', "{", ""):
         file.write_text(wrong, "utf-8")

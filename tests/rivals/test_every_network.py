@@ -29,7 +29,10 @@ from query_reduction.training.recipes import Recipe
 from query_reduction.training.setup import setup
 from query_reduction.training.stack import ParameterStack
 
-every_network = pytest.mark.parametrize("name", kinds())
+# A network that reads names as symbols of their story has stories of its own: test_follow.
+every_network = pytest.mark.parametrize(
+    "name", [name for name, kind in kinds().items() if kind.recipe.get("names") != "symbols"]
+)
 
 DIALOG = Story(
     ("a_place R_phone a_place_phone", "b_place R_phone b_place_phone", "i like b_place", "ok"),

@@ -23,7 +23,11 @@ ENDINGS = [f"{suffix}{packed}" for suffix in SUFFIXES for packed in ("", ".gz")]
 
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_stories_in_parts(tmp_path: Path, ending: str, capsys: pytest.CaptureFixture[str]) -> None:
-    told = {"train": worlds.generate(1, 12), "dev": worlds.generate(1, 5, split="valid"), "test": worlds.generate(1, 7)}
+    told = {
+        "train": worlds.generate(1, 12),
+        "dev": worlds.generate(1, 5, split="valid"),
+        "test": worlds.generate(1, 7, split="test"),
+    }
     for part, stories in told.items():
         write_file(tmp_path / f"{part}{ending}", stories)
     (tmp_path / "notes.md").write_text("not stories")

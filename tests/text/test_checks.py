@@ -148,6 +148,34 @@ def test_missing_values_ids_and_swapped_columns() -> None:
     assert (found.kind, found.severity) == ("swapped", "error")
 
 
+def test_answers_that_slipped_by_a_row() -> None:
+    told = stories()
+    answers = [story.questions[0].answer for story in told]
+    slipped = told
+    for number in range(60):
+        slipped = changed(slipped, [number], answer=answers[number - 1])
+    found = only(check_stories(slipped))
+    assert (found.kind, found.severity) == ("shifted", "warning")
+    assert "60 of 60 answers are in the previous story" in found.what
+
+
+def test_headers_copies_and_missing_tabs() -> None:
+    named = changed(stories(100), [0], text="Question", answer="Answer")
+    assert "header" in [found.kind for found in check_stories(named)]
+    told = stories(100)
+    copied = told[0].questions[0].text
+    assert "copied" in [found.kind for found in check_stories(changed(told, [0], answer=copied))]
+    told[0] = replace(told[0], sentences=(*told[0].sentences[:3], "Where is Mary? garden 3"))
+    assert only(check_stories(told)).kind == "no-tab"
+
+
+def test_numbers_written_in_two_ways_and_one_answer_for_nearly_all() -> None:
+    told = changed(changed(stories(100), range(50), answer="3"), range(4), answer="3.0")
+    assert next(check_stories(told)).kind == "spelling"
+    found = [one for one in check_stories(changed(stories(200), range(196), answer="no")) if one.kind == "skewed"]
+    assert only(found).severity == "warning"
+
+
 def test_repeated_and_idle() -> None:
     found = only(check_stories(stories() * 3))
     assert (found.kind, found.severity, found.count) == ("repeated", "warning", 120)

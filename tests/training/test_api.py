@@ -87,7 +87,7 @@ def test_an_explanation_shows_itself(model: qr.StoryModel) -> None:
     trace = model.explain(STORY, QUESTION)
     assert isinstance(trace, qr.Trace)
     answer = model.answer(STORY, QUESTION)
-    same = trace.as_answer()
+    same = trace.result
     assert (same.text, same.unknown_words) == (answer.text, answer.unknown_words)
     assert same.confidence == pytest.approx(answer.confidence, abs=1e-5)
     assert [text for text, _ in same.runners_up] == [text for text, _ in answer.runners_up]
@@ -180,7 +180,7 @@ def test_errors_name_arguments(stories: list[qr.Story], options: dict[str, Any],
 
 
 def test_errors_about_stories(model: qr.StoryModel) -> None:
-    with pytest.raises(InputError, match=r"stories: a list of stories is needed, not a path; use read\(path\)"):
+    with pytest.raises(InputError, match=r"stories: it must be a list of Story objects, not 'stories.jsonl'; use read"):
         qr.train("stories.jsonl", progress=False)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="0 training questions are too few"):
         qr.train([], progress=False)
@@ -212,7 +212,7 @@ def test_a_dialog_model_responds() -> None:
     assert set(scores.errors) == {"exact match", "per slot", "per dialog"}
     with pytest.raises(InputError, match=r"^history: user and system take turns"):
         model.respond(["hi"], "hello")
-    with pytest.raises(InputError, match=r"^history: a list of utterances"):
+    with pytest.raises(InputError, match=r"^history: it must be a list of texts"):
         model.respond("hi", "hello")
 
 

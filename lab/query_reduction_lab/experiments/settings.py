@@ -16,7 +16,18 @@ from query_reduction.training.recipes import Recipe
 from query_reduction.training.setup import Setup, options_of
 from query_reduction_lab.experiments.probe import Fingerprint
 
-__all__ = ["Machine", "Origin", "Processor", "Setting", "same_setup", "setup_from_json", "setup_to_json", "short_id"]
+__all__ = [
+    "Machine",
+    "Origin",
+    "Processor",
+    "Setting",
+    "fingerprint_from_json",
+    "fingerprint_to_json",
+    "same_setup",
+    "setup_from_json",
+    "setup_to_json",
+    "short_id",
+]
 
 _DECIDING = tuple(each.name for each in fields(Recipe) if each.name != "restarts")
 """The settings of a recipe that decide how a restart is trained."""
@@ -104,6 +115,17 @@ def short_id(values: Any) -> str:
     return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:8]
 
 
+def fingerprint_to_json(code: Fingerprint) -> dict[str, Any]:
+    """What the code computed, as plain values."""
+    native = {"native_probe": list(code.native)} if code.native else {}
+    return {"probe": list(code.plain), **native}
+
+
+def fingerprint_from_json(values: Mapping[str, Any]) -> Fingerprint:
+    """The inverse of ``fingerprint_to_json``."""
+    return Fingerprint(tuple(values["probe"]), tuple(values.get("native_probe", ())))
+
+
 @dataclass(frozen=True, slots=True)
 class Processor:
     """What the arithmetic of a training ran on."""
@@ -144,10 +166,7 @@ class Origin:
         values["machine"] = asdict(self.machine)
         if self.ran_on.native is not None:
             values |= asdict(self.ran_on)
-        values["probe"] = list(self.fingerprint.plain)
-        if self.fingerprint.native:
-            values["native_probe"] = list(self.fingerprint.native)
-        return values
+        return values | fingerprint_to_json(self.fingerprint)
 
     @staticmethod
     def from_json(values: Mapping[str, Any]) -> Origin:
@@ -158,6 +177,6 @@ class Origin:
             Machine(**values["machine"]),
             values["version"],
             values["date"],
-            Fingerprint(tuple(values["probe"]), tuple(values.get("native_probe", ()))),
+            fingerprint_from_json(values),
             Processor(values.get("instruction_set"), values.get("native")),
         )

@@ -7,7 +7,7 @@ Nothing is discarded, and nothing but the probes is trained. A result whose prob
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from typing import Any
 from query_reduction._version import __version__
 from query_reduction.training.setup import Setup
 from query_reduction_lab.experiments.probe import Fingerprint, agree, fingerprint
-from query_reduction_lab.experiments.settings import Origin
+from query_reduction_lab.experiments.settings import Origin, fingerprint_from_json, setup_from_json
 from query_reduction_lab.experiments.store import ResultStore
 
 __all__ = ["ColumnStatus", "Status", "status_markdown", "status_of"]
@@ -74,11 +74,24 @@ def status_of(
             known, commits = drifts.setdefault(key, ([], set()))
             known += tasks
             commits.add(origin.commit or "unknown")
-    found = [
+    found = _studies(results) if not columns else []
+    found += [
         ColumnStatus(table, column, recipe, tuple(sorted(tasks, key=_by_number)), version, tuple(sorted(commits)), why)
         for (table, column, recipe, version, why), (tasks, commits) in sorted(drifts.items())
     ]
     return Status(tuple(found), _releases(results))
+
+
+def _studies(results: Path) -> list[ColumnStatus]:
+    """The same for studies that say what they trained."""
+    found = []
+    for path, content in _published(results):
+        for trained in content.get("trained", ()):
+            setup = setup_from_json(trained["setup"])
+            drift = _difference(fingerprint_from_json(trained), fingerprint(setup))
+            about = content["version"], (content["commit"],)
+            found.append(ColumnStatus(path.name, setup.name, "", ("all",), *about, drift))
+    return found
 
 
 def _difference(stored: Fingerprint, today: Fingerprint) -> str:
@@ -96,12 +109,19 @@ def _difference(stored: Fingerprint, today: Fingerprint) -> str:
 
 def _releases(results: Path) -> dict[str, tuple[str, ...]]:
     found: dict[str, list[str]] = {}
-    for path in sorted(results.glob("**/*.json")):
-        content = json.loads(path.read_text(encoding="utf-8"))
-        about = content.get("origin", content) if isinstance(content, dict) else {}
-        if "version" in about and ".unfinished" not in path.parts:
+    for path, content in _published(results):
+        about = content.get("origin", content)
+        if "version" in about:
             found.setdefault(about["version"], []).append(path.relative_to(results).as_posix())
     return {version: tuple(files) for version, files in sorted(found.items())}
+
+
+def _published(results: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
+    """The files of studies and of the benchmark."""
+    for path in sorted(results.glob("**/*.json")):
+        content = json.loads(path.read_text(encoding="utf-8"))
+        if isinstance(content, dict) and ".unfinished" not in path.parts:
+            yield path, content
 
 
 def status_markdown(status: Status) -> str:

@@ -79,7 +79,7 @@ class ProcessEngine:
         for worker in self._pool:
             worker.pipe.close()
             if worker.number is not None:
-                worker.process.terminate()
+                worker.process.kill()
         for worker in self._pool:
             worker.process.join()
         self._pool.clear()
@@ -105,7 +105,9 @@ class ProcessEngine:
 
 def _work(pipe: Connection) -> None:
     """A worker's main loop: take a trial, report its progress, take the next."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the driver handles Ctrl-C
+    # A terminal and a service manager send signals to all processes: the driver handles them, and lets workers save.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
     use_threads(1)  # processes scale over the cores; threads inside each would compete for them
     gone = False
 

@@ -26,7 +26,7 @@ from query_reduction.sources.named import load_parts
 from query_reduction.text.stories import Story
 from query_reduction.text.vocabulary import split_words
 from query_reduction.training.run import Run, best_restart, train_to_end, trained_model
-from query_reduction.training.setup import setup
+from query_reduction.training.setup import Setup, setup
 from query_reduction_lab.studies.publish import RESULTS, publish
 
 
@@ -43,13 +43,19 @@ def main() -> None:
         for tasks, decoding in (("2", False), ("2", True), ("1,2", True))
     ]
     content = {"what": "question decoder on bAbI task 2 (1k)", "trainings": trainings, "seed": chosen.seed}
-    publish(chosen.out, content, "studies/decoded_queries.py")
+    trained = [plan(decoding, chosen.restarts, chosen.seed) for decoding in (False, True)]
+    publish(chosen.out, content, "studies/decoded_queries.py", trained)
+
+
+def plan(decoding: bool, restarts: int, seed: int) -> Setup:
+    """How the networks are trained."""
+    return setup("2r", changes={"decode_questions": decoding, "restarts": restarts, "seed": seed})
 
 
 def train(data: str, tasks: str, decoding: bool, restarts: int, seed: int) -> dict[str, Any]:
     """Train, choose on development, and measure the chosen restart and all of them."""
     parts = load_parts(data, tasks)
-    run = Run(parts, setup("2r", changes={"decode_questions": decoding, "restarts": restarts, "seed": seed}))
+    run = Run(parts, plan(decoding, restarts, seed))
     train_to_end(run)
     stories = [story for story in parts.test if story.task == "2"]
     rows = [measure(trained_model(run, restart), stories) for restart in run.trainer.restarts]

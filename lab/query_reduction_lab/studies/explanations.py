@@ -21,7 +21,7 @@ from query_reduction.native.threads import use_threads
 from query_reduction.reading.stories import StoryTask
 from query_reduction.sources.named import load_parts
 from query_reduction.training.run import Run, train_to_end, trained_model
-from query_reduction.training.setup import setup
+from query_reduction.training.setup import Setup, setup
 from query_reduction.worlds import TASKS
 from query_reduction_lab.studies.publish import RESULTS, publish
 
@@ -46,14 +46,19 @@ def main() -> None:
         "seed": chosen.seed,
         "tasks": tasks,
     }
-    publish(chosen.out / "explanations.json", content, "studies/explanations.py")
+    publish(chosen.out / "explanations.json", content, "studies/explanations.py", [plan(chosen.restarts, chosen.seed)])
     write_atomically(chosen.out / "explanations.md", table(tasks, chosen.restarts))
+
+
+def plan(restarts: int, seed: int) -> Setup:
+    """How the networks are trained."""
+    return setup(NETWORK, changes={"restarts": restarts, "seed": seed})
 
 
 def measure(data: str, task: str, restarts: int, seed: int) -> dict[str, Any]:
     """Train restarts on a task and score the explanations of each."""
     parts = load_parts(data, task)
-    run = Run(parts, setup(NETWORK, changes={"restarts": restarts, "seed": seed}))
+    run = Run(parts, plan(restarts, seed))
     train_to_end(run)
     assert isinstance(run.task, StoryTask)
     models = [trained_model(run, restart).network() for restart in run.trainer.restarts]

@@ -29,6 +29,8 @@ from query_reduction.sources.named import load_parts, question_count
 from query_reduction.text.stories import Story
 from query_reduction.training.run import Run, best_restart, score_restarts, train_to_end
 from query_reduction.training.setup import Setup, setup
+from query_reduction_lab.experiments.probe import fingerprint
+from query_reduction_lab.experiments.settings import fingerprint_to_json
 from query_reduction_lab.studies.curves_picture import curves_picture
 from query_reduction_lab.studies.publish import RESULTS, publish
 
@@ -55,13 +57,20 @@ def main() -> None:
     use_threads(1)
     done = _read(chosen.done)
     cells = []
+    trained: dict[Setup, None] = {}
     for name, parts in sources(chosen.data, chosen.seed):
         for stories in SIZES:
             for way in WAYS:
-                key = {"data": name, "stories": stories, "way": way, "commit": provenance()["commit"]}
+                own = plan(parts.train[:stories], way, chosen.restarts, chosen.seed)
+                trained[own] = None
+                key = {"data": name, "stories": stories, "way": way, **fingerprint_to_json(fingerprint(own))}
                 cell = next((cell for cell in done if cell.items() >= key.items()), None)
                 if cell is None:
-                    cell = {**key, **measure(parts, stories, way, chosen.restarts, chosen.seed)}
+                    cell = {
+                        **key,
+                        "commit": provenance()["commit"],
+                        **measure(parts, stories, way, chosen.restarts, chosen.seed),
+                    }
                     chosen.done.parent.mkdir(parents=True, exist_ok=True)
                     with chosen.done.open("a", encoding="utf-8") as file:
                         file.write(json.dumps(cell) + "\n")
@@ -73,7 +82,7 @@ def main() -> None:
         "seed": chosen.seed,
         "cells": cells,
     }
-    publish(chosen.out / "learning-curves.json", content, "studies/learning_curves.py")
+    publish(chosen.out / "learning-curves.json", content, "studies/learning_curves.py", trained)
     write_atomically(chosen.out / "learning-curves.md", table(cells, chosen.restarts))
     write_atomically(chosen.out / "learning-curves.svg", picture(cells))
 

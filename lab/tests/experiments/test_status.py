@@ -14,6 +14,7 @@ from query_reduction_lab.experiments.probe import fingerprint, native_probe, pro
 from query_reduction_lab.experiments.settings import Setting
 from query_reduction_lab.experiments.status import _shown, status_of
 from query_reduction_lab.experiments.store import ResultStore
+from query_reduction_lab.studies.publish import publish
 
 from query_reduction.cli import main
 from query_reduction.qrn.fused import FusedNetwork
@@ -71,6 +72,14 @@ def test_other_arithmetic_names_the_results_it_touches(
     assert main(["reproduce", "status", "--out", str(stored)]) == 1
     assert "| qa-1k | 2r | small | 1-2 | 0.1, abc |" in capsys.readouterr().out
     assert main(["reproduce", "status", "--out", str(stored), "--variants", "gru"]) == 0
+
+
+def test_a_study_that_trains_is_named_too(tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    publish(tmp_path / "study.json", {"what": "a study"}, "studies/study.py", [small_setting().setup])
+    assert not status_of(tmp_path).drifted
+    request.getfixturevalue("other_arithmetic")
+    (drifted,) = status_of(tmp_path).drifted
+    assert (drifted.table, drifted.column) == ("study.json", "2r10")
 
 
 def test_neighbouring_tasks_are_shown_as_a_range() -> None:

@@ -61,7 +61,7 @@ class Chat:
             )
         knowledge = KnowledgeBase.read(self.kb) if self.kb else KnowledgeBase(model.task.known_rows())
         model = model.with_knowledge(knowledge.rows).shown_by(
-            display=Display.read(self.display) if self.display else None, confirm=self.confirm
+            display=Display.read(self.display).as_json() if self.display else None, confirm=self.confirm
         )
         session = Session(model, knowledge)
         if not self.json:

@@ -176,7 +176,9 @@ def _check(file: _File, problems: Sequence[Problem]) -> Iterator[Finding]:
     asked = any(story.questions for story in file.stories)
     if not asked and not any(problem.path == file.path for problem in problems):
         what = "an empty file" if file.path.stat().st_size == 0 else "no questions in this file"
-        yield Finding("no-questions", "error", 0, what, _todo("no questions"), file=str(file.path))
+        asks = any("?" in sentence for story in file.stories for sentence in story.sentences)
+        todo = "put a tab between a question and its answer" if asks else _todo("no questions")
+        yield Finding("no-questions", "error", 0, what, todo, file=str(file.path))
     training = file.part in ("", "train")
     if not file.dialogs:
         for finding in check_stories(file.stories, training=training):

@@ -86,7 +86,8 @@ def _filled(paragraph: str, width: int) -> str:
 def reference() -> str:
     """All verbs with all their options."""
     parts = [
-        "# Command line\n\n`qrn VERB --help` shows the same in the terminal. Every verb takes `--json` for scripts. "
+        "# Command line\n\n`qrn VERB --help` shows the same in the terminal; `qrn train --help` has the usual options, "
+        "`--help-all` all of them. Every verb takes `--json` for scripts. "
         "Exit codes: 0 fine, 1 bad input (one line on standard error), 2 wrong usage, 3 warnings of `qrn data check`, "
         "130 interrupted.\n"
     ]

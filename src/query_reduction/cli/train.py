@@ -115,6 +115,8 @@ class Train:
             from query_reduction.training.api import setup_for
         from query_reduction.sources.named import load_parts
         from query_reduction.text.haystack import read_haystack
+        from query_reduction.training.harm import without_harm
+        from query_reduction.training.progress import search_bar
         from query_reduction.training.run import Run, run_result
         from query_reduction.training.run_folder import RunFolder
 
@@ -136,9 +138,11 @@ class Train:
         run_folder = RunFolder(folder, self.save_every)
         with run_folder.owned():
             self._check_unused(folder)
-            run = Run(parts, setup, start=start)
+            with search_bar(console=notes) as searching:
+                run = Run(parts, setup, start=start, progress=searching)
             if code := self._train(run, run_folder):
                 return code
+            run = without_harm(run, lambda line: notes.print(line, markup=False, soft_wrap=True))
             result = run_result(run, about, source)
             run_folder.save(run, result)
         if self.json:

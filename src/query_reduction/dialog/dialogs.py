@@ -24,7 +24,7 @@ from query_reduction.heads.arrays import HeadConfig
 from query_reduction.heads.slots import API_CALL, cut
 from query_reduction.heads.softmax import best, softmax
 from query_reduction.network import Network
-from query_reduction.reading.protocol import Given, Parts, Scores, Task
+from query_reduction.reading.protocol import Given, Parts, Progress, Scores, Task
 from query_reduction.reading.question import ReadQuestion
 from query_reduction.settings import Between, check, from_json
 from query_reduction.text.encoding import EncodedQuestions, encode_read, encode_stories
@@ -230,10 +230,10 @@ class DialogTask(Task):
         """The same for conversations about another knowledge base: its words are read as names of their kinds."""
         return replace(self, copying=self.copying.with_knowledge(rows)) if self.copying else self
 
-    def shown_by(self, display: Display | None, confirm: str | None) -> DialogTask:
+    def shown_by(self, display: Mapping[str, Mapping[str, str]] | None, confirm: str | None) -> DialogTask:
         """The same with other display names and templates, or other responses that need a confirmation."""
         options = self.options if confirm is None else replace(self.options, confirm=confirm)
-        return replace(self, options=options, display=display or self.display)
+        return replace(self, options=options, display=self.display if display is None else Display.from_json(display))
 
     def known_rows(self) -> tuple[tuple[str, str, str], ...]:
         """The rows of the knowledge base it learned names from; none without copying."""
@@ -306,7 +306,7 @@ class DialogParts(Parts):
     confirm: str = ""
     """Responses that must not be given on a doubt, if the options name none."""
 
-    def learn(self, options: DialogOptions, train: Sequence[Story]) -> DialogTask:
+    def learn(self, options: DialogOptions, train: Sequence[Story], progress: Progress | None = None) -> DialogTask:
         """Learn the names, if copying, and the vocabulary of words and responses."""
         copying = Copying.learn(self.train, self._known_rows(options.knowledge)) if options.copying else None
         unready = DialogTask(Vocabulary((), (), 1), options, copying, _goes_on(self.train))

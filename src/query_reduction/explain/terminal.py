@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from query_reduction.explain.columns import GateColumn, WordColumn, gate_columns, legend, red, word_columns
+from query_reduction.explain.path import path_of
 from query_reduction.explain.trace import Trace
 
 __all__ = ["gate_table"]
@@ -51,7 +52,9 @@ def gate_table(trace: Trace, *, width: int, most: int = 40) -> Group:
     if before < len(trace.sentences) - 1:
         table.add_row(_omitted(len(trace.sentences) - 1 - before), *empty)
     asked = Text.assemble(trace.question, "  ", (trace.answer, "bold"))
-    return Group(table, asked, "", *(Text(line, style="dim") for line in legend(columns, spoken)))
+    path = path_of(trace)
+    followed: list[Text | str] = [Text(str(path)), ""] if path else []
+    return Group(table, asked, "", *followed, *(Text(line, style="dim") for line in legend(columns, spoken)))
 
 
 def _fitting(

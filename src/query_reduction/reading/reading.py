@@ -14,6 +14,7 @@ from functools import cached_property
 
 from query_reduction.errors import InputError
 from query_reduction.names import KnownReading, NameReaders
+from query_reduction.names.symbols import as_symbols
 from query_reduction.reading.question import ReadQuestion
 from query_reduction.text.pronouns import PERSONAL, POSSESSIVE, pronouns
 from query_reduction.text.sentences import split_sentences
@@ -64,10 +65,14 @@ class Reader:
     """Whether every sentence is read as it is written."""
     pairs: WordPairs | None = None
     """The words that may follow each other in a sentence, where training tells."""
+    symbols: bool = False
+    """Whether names are numbered anew in every story."""
 
     def read(self, story: Sequence[str], question: str) -> ReadQuestion:
         """Sentences and a question, made readable."""
         story = tuple(story)
+        if self.symbols:
+            return self._in_symbols(story, question)
         seen = [*map(self._seen, story)]
         sentences, asked = [one.sentence for one in seen], self._seen(question).sentence
         every = tuple(range(len(story)))
@@ -96,6 +101,13 @@ class Reader:
             named,
         )
 
+    def _in_symbols(self, story: tuple[str, ...], question: str) -> ReadQuestion:
+        """Every sentence with symbols for names."""
+        named = as_symbols(story, question)
+        sentences, asked = list(map(self.sentence, named.sentences)), self.sentence(named.question)
+        unknown = dict.fromkeys([word for sentence in (*sentences, asked) for word in sentence.unknown])
+        return self._read(story, question, sentences, asked, tuple(range(len(story))), tuple(unknown), named)
+
     def _read(
         self,
         story: tuple[str, ...],
@@ -117,6 +129,9 @@ class Reader:
         unmentioned: tuple[str, ...] = ()
         if unknown is not None and not is_guess:
             unmentioned = (*_unmentioned(named, sentences[beyond:]), *self._unknown_pronouns(asked, PERSONAL))
+        if self.names and not is_guess:
+            known = self.names.untold([sentence.text for sentence in sentences[beyond:]], asked.text)
+            unmentioned += tuple([name for name in known if not named or name.lower() not in named.names])
         omitted = tuple(sorted(set(range(len(story))).difference(kept))) if len(kept) < len(story) else ()
         return ReadQuestion(
             story=story,
@@ -127,7 +142,7 @@ class Reader:
             kept=kept,
             beyond_memory=beyond,
             omitted=omitted,
-            substituted=self._substituted(named) if named else (),
+            substituted=self._substituted(named, self.names) if named and self.names else (),
             unknown_words=asked.unknown if unknown is None else unknown,
             unmentioned=unmentioned,
             is_guess=is_guess,
@@ -154,6 +169,8 @@ class Reader:
 
     def reads_as_told(self, stories: Iterable[Story]) -> bool:
         """Whether it reads every sentence and question of some stories just as it is written."""
+        if self.symbols:
+            return False
         return self.reads_all or all(
             all(self._seen(text).familiar for text in story.sentences)
             and not any(self.sentence(question.text).unknown for question in story.questions)
@@ -187,8 +204,8 @@ class Reader:
         standing = dict.fromkeys([word[0].lower() for word in pronouns(sentence.text)])
         return [word for word in standing if word in among and word in parts]
 
-    def _substituted(self, named: KnownReading) -> tuple[tuple[str, str], ...]:
-        written = self.names.written if self.names else {}
+    def _substituted(self, named: KnownReading, names: NameReaders) -> tuple[tuple[str, str], ...]:
+        written = names.written
         return tuple([(name, self._like(written.get(unit, unit))) for unit, name in named.names.items()])
 
     def _like(self, known: str) -> str:

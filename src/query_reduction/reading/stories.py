@@ -15,10 +15,11 @@ from query_reduction.errors import InputError
 from query_reduction.heads.arrays import HeadConfig
 from query_reduction.heads.softmax import best, softmax
 from query_reduction.names import NameReaders, SymmetriesByTask
+from query_reduction.names.symbols import as_symbols, symbols
 from query_reduction.network import Floats, Network
 from query_reduction.reading.answers import answered_right, error_by_task, percent_wrong
 from query_reduction.reading.calibration import Calibration
-from query_reduction.reading.protocol import Given, Parts, Scores, Task
+from query_reduction.reading.protocol import Given, Parts, Progress, Scores, Task
 from query_reduction.reading.question import HasRead, ReadQuestion
 from query_reduction.reading.reading import Reader, as_sentences, check_question
 from query_reduction.settings import Between, check, from_json
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from jaxtyping import Float
 
 __all__ = [
-    "_SHOWN",
     "Answer",
     "Ranked",
     "StoryOptions",
@@ -67,10 +67,16 @@ class StoryOptions:
     symmetries: bool = False
     """Discover which words are interchangeable without making an answer false, so that stories can be retold in
     other words (see --copies)."""
+    symmetry_seconds: Annotated[float, Between(1, 1e6)] = 300.0
+    """Seconds of computing that looking for interchangeable words may take; what was not looked at is said."""
     unreadable: Literal["left-out", "read"] = "left-out"
     """left-out = unknown names are read as known ones, and a sentence of too many unknown words, or of known words in
     an order that training does not have, is not read, because it would disturb every answer; read = every sentence is
     read as it is written, by a network that was trained to find its facts in any text (see --haystack)."""
+
+    names: Literal["words", "symbols"] = "words"
+    """words = a name is a word like any other; symbols = names are numbered anew in every story, so that a network
+    knows no name and can be asked about any."""
 
     def __post_init__(self) -> None:
         check(self)
@@ -167,7 +173,8 @@ class StoryTask(Task):
         """How it reads what people write."""
         reads_all = self.options.unreadable == "read"
         names = NameReaders(self.symmetries, self.vocabulary.words) if self.symmetries and not reads_all else None
-        return Reader(self.vocabulary, names, self.options.memory, self.unseen_share, reads_all, self.pairs)
+        symbols = self.options.names == "symbols"
+        return Reader(self.vocabulary, names, self.options.memory, self.unseen_share, reads_all, self.pairs, symbols)
 
     def read(self, story: str | Sequence[str], question: str) -> ReadQuestion:
         """A story (sentences, or texts of several) and a question as they are read."""
@@ -188,6 +195,8 @@ class StoryTask(Task):
     def encode(self, stories: Sequence[Story]) -> EncodedQuestions:
         """The questions of training and development as numbers; if there are unknown words, as ``as_read`` has them."""
         told = [split_story(story) for story in stories] if self.options.writing == "any" else stories
+        if self.options.names == "symbols":
+            return encode_stories(self.as_read(told), self.vocabulary, self.options.memory)
         encoded = encode_stories(told, self.vocabulary, self.options.memory)
         if self.options.unreadable == "read" or not (encoded.sentences.numbers == UNKNOWN_WORD).any():
             return encoded
@@ -247,7 +256,10 @@ class StoryTask(Task):
         """Which words are interchangeable."""
         if self.symmetries is None:
             return []
-        return self.symmetries.describe() or ["no interchangeable words were found"]
+        return [
+            *(self.symmetries.describe() or ["no interchangeable words were found"]),
+            *self.symmetries.not_examined(),
+        ]
 
     def retell(self, stories: Sequence[Story]) -> Callable[[random.Random], Sequence[Story]]:
         """A function that gives the stories again, each with its own renaming."""
@@ -307,18 +319,22 @@ class StoryParts(Parts):
     haystack: Sequence[str] = ()
     """Sentences in which stories are hidden in training; they tell nothing about any question."""
 
-    def learn(self, options: StoryOptions, train: Sequence[Story]) -> StoryTask:
+    def learn(self, options: StoryOptions, train: Sequence[Story], progress: Progress | None = None) -> StoryTask:
         """The words and answers of the training part (or of all parts), and its symmetries if requested."""
         known = [*self.train] if options.vocabulary == "train" else [*self.train, *self.dev, *self.test]
         any_writing = options.writing == "any"
         if any_writing:
             known, train = ([split_story(story) for story in stories] for stories in (known, train))
+        if options.names == "symbols":
+            if options.symmetries:
+                raise InputError("symmetries has no effect on names that are symbols of their story")
+            known, train = (list(_in_symbols(stories)) for stories in (known, train))
         unseen_share = _unseen_share(train)
         fold_case = any_writing and not case_matters(known)
         symmetries = None
         told_again: list[Story] = []
         if options.symmetries:
-            symmetries = SymmetriesByTask.discovered(train)
+            symmetries = SymmetriesByTask.discovered(train, options.symmetry_seconds, progress)
             told_again = _retold(symmetries, train)
             known = [*known, *told_again]
         vocabulary = Vocabulary.from_stories(
@@ -327,6 +343,8 @@ class StoryParts(Parts):
             fold_case=fold_case,
             phrases=symmetries.phrases if symmetries else (),
         ).with_words_of(self.haystack, _COMMON)
+        if options.names == "symbols":
+            vocabulary = vocabulary.with_words_of(symbols(), 1)
         # Settings of the paper read words exactly as they are written, and every sentence of known words.
         ordered = any_writing and options.unreadable == "left-out"
         pairs = WordPairs.of_stories(train, vocabulary, more=told_again) if ordered else None
@@ -339,6 +357,15 @@ class StoryParts(Parts):
     def more_content(self) -> Iterator[str]:
         """See ``Parts``."""
         yield from self.haystack
+
+
+def _in_symbols(stories: Iterable[Story]) -> Iterator[Story]:
+    """Stories with symbols for names, one per question."""
+    for story in stories:
+        for question in story.questions:
+            named = as_symbols(story.sentences[: question.after], question.text)
+            asked = replace(question, text=named.question, answer=named.in_known_names(question.answer))
+            yield replace(story, sentences=named.sentences, questions=(asked,))
 
 
 def _retold(symmetries: SymmetriesByTask, stories: Sequence[Story]) -> list[Story]:

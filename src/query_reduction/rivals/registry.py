@@ -43,7 +43,7 @@ __all__ = [
     "resolve",
 ]
 
-_MODULES = ("controls", "gru", "lstm", "memn2n")
+_MODULES = ("controls", "follow", "gru", "lstm", "memn2n")
 LABORATORY = "query_reduction_lab"
 """The package that nine more rivals come with."""
 

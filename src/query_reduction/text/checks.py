@@ -1,52 +1,53 @@
 """Look for what makes a result on some stories worthless, before anything is trained on them.
 
 ``check_stories`` looks at one file, ``check_parts`` compares a test part with the training part, and ``quick_checks``
-is the part of both that takes milliseconds. How texts are written is looked at in ``writing_checks``.
+is the part of both that takes milliseconds. Single answers are looked at in ``answer_checks``, texts in
+``writing_checks``.
 """
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeAlias
 
-from query_reduction.text.findings import Finding, Severity, counted, shortened
+from query_reduction.text.answer_checks import (
+    FEW_QUESTIONS,
+    check_answers,
+    check_columns,
+    check_ids,
+    few_questions,
+    finding_at,
+    plain_answer,
+)
+from query_reduction.text.findings import Finding, counted, shortened
 from query_reduction.text.splits import examples_of
 from query_reduction.text.stories import Question, Story
-from query_reduction.text.words import compose, fold
 
 __all__ = ["check_parts", "check_stories", "quick_checks"]
 
-_FEW_QUESTIONS = 20
-"""Fewer questions than this teach nothing, and measure nothing."""
-_FEW_STORIES = 3
-"""An answer of fewer stories than this can hardly be learned."""
-_MANY_RARE = 0.3
 _ONLY = 0.8
 """From this accuracy on, questions are called answerable without their story."""
 _ABOVE_MAJORITY = 0.1
 _MOST_QUICK = 20_000
 """Questions that training compares word for word before it begins."""
 _MANY_LEAKED = 0.5
-_FEW_LEAKED = 0.01
+_FEW = 0.01
+"""The share of test questions that is noted and not warned of."""
 _MANY_REPEATED = 0.2
-_MISSING = "n/a #n/a nan null todo tbd #ref! #value! #name? #div/0! undefined"
-_PLACEHOLDERS = frozenset(_MISSING.split())
-_COMMA = re.compile(r"\s*,\s*")
 
 
 def check_stories(stories: Sequence[Story], *, training: bool = True) -> Iterator[Finding]:
     """What is remarkable about the stories of one part; ``training`` if a model is to learn from them."""
     asked = _asked(stories)
     examples = _examples(stories)
-    yield from _few(asked, "note")
-    yield from _answers(stories, asked, training)
+    yield from few_questions(asked, "note")
+    yield from check_answers(stories, asked, training)
     yield from _contradictions(examples)
     yield from _repeated(examples)
     yield from _question_only(asked, _learned_from_others(asked), "in this file")
-    yield from _columns(stories, asked)
-    yield from _ids(asked)
+    yield from check_columns(stories, asked)
+    yield from check_ids(asked)
     idle = sum(not story.questions for story in stories)
     if idle:
         yield Finding(
@@ -65,9 +66,9 @@ def check_parts(train: Sequence[Story], test: Sequence[Story]) -> Iterator[Findi
 def quick_checks(train: Sequence[Story], test: Sequence[Story] = ()) -> Iterator[Finding]:
     """What takes no time to find: for the moment before training."""
     asked, tested = _asked(train), _asked(test)
-    yield from _few(asked, "warning")
-    yield from _answers(train, asked, training=True)
-    yield from _columns(train, asked)
+    yield from few_questions(asked, "warning")
+    yield from check_answers(train, asked, training=True)
+    yield from check_columns(train, asked)
     yield from _unseen(asked, tested)
     if len(asked) + len(tested) <= _MOST_QUICK:
         examples = _examples(train)
@@ -87,112 +88,17 @@ def _examples(stories: Iterable[Story]) -> _Examples:
     return [example for story in stories for example in examples_of(story)]
 
 
-def _few(asked: Sequence[Question], severity: Severity) -> Iterator[Finding]:
-    """An example for a format is a fine file; training on it is not."""
-    if 0 < len(asked) < _FEW_QUESTIONS:
-        what = f"only {counted(len(asked), 'question')}"
-        todo = "a hundred are a start for learning, and for measuring"
-        yield Finding("few-questions", severity, len(asked), what, todo)
-
-
-def _answers(stories: Sequence[Story], asked: Sequence[Question], training: bool) -> Iterator[Finding]:
-    """How answers are written, how many there are, and how often each occurs."""
-    if not asked:
-        return
-    yield from _spellings(asked)
-    missing = [question for question in asked if question.answer.lower() in _PLACEHOLDERS]
-    if missing:
-        yield _at(
-            missing[0],
-            "placeholder",
-            "warning",
-            len(missing),
-            f"{counted(len(missing), 'answer')} that look{'s' * (len(missing) == 1)} like a missing value",
-            "give the answer, or leave the question out",
-            shortened(missing[0].answer),
-        )
-    counts = Counter(question.answer for question in asked)
-    answer, most = counts.most_common(1)[0]
-    if len(counts) == 1 and len(asked) > 1:
-        yield _at(
-            asked[0],
-            "one-answer",
-            "error" if training else "warning",
-            len(asked),
-            f"all {len(asked)} questions have the same answer",
-            "there is nothing to learn: add questions with other answers",
-            shortened(answer),
-        )
-    elif most == 1 and len(asked) > 2:
-        yield _at(
-            asked[0],
-            "unique-answers",
-            "warning",
-            len(asked),
-            f"all {len(asked)} answers are different",
-            "a model chooses among answers it has seen: use answers that several stories have, or parts of the text",
-            shortened(asked[0].answer),
-        )
-    elif training and len(asked) >= _FEW_QUESTIONS:
-        yield from _rare(stories, asked)
-
-
-def _rare(stories: Sequence[Story], asked: Sequence[Question]) -> Iterator[Finding]:
-    having: Counter[str] = Counter()
-    for story in stories:
-        having.update({question.answer for question in story.questions})
-    rare = [question for question in asked if having[question.answer] < _FEW_STORIES]
-    answers = {question.answer for question in rare}
-    if rare:
-        share = len(rare) / len(asked)
-        yield _at(
-            rare[0],
-            "rare-answers",
-            "warning" if share > _MANY_RARE else "note",
-            len(answers),
-            f"{counted(len(answers), 'answer')} of {len(having)} in fewer than {_FEW_STORIES} stories ({share:.0%} of "
-            "the questions)",
-            "tell more stories with these answers, or merge answers that mean the same",
-            shortened(rare[0].answer),
-        )
-
-
-def _spellings(asked: Sequence[Question]) -> Iterator[Finding]:
-    """Answers that differ only in case, full stop, space or Unicode form."""
-    forms: dict[str, Counter[str]] = defaultdict(Counter)
-    for question in asked:
-        forms[_plain(question.answer)][question.answer] += 1
-    several = [found for found in forms.values() if len(found) > 1]
-    if several:
-        odd = {form for found in several for form in list(dict(found.most_common()))[1:]}
-        wrong = [question for question in asked if question.answer in odd]
-        yield _at(
-            wrong[0],
-            "spelling",
-            "warning",
-            len(wrong),
-            f"{counted(len(wrong), 'answer')} that differ{'s' * (len(wrong) == 1)} from another only in case, full "
-            "stop or space",
-            "write the same answer in the same way; they count as different answers",
-            " and ".join(map(shortened, list(several[0])[:3])),
-        )
-
-
-def _plain(answer: str) -> str:
-    return _COMMA.sub(",", " ".join(fold(compose(answer)).split()).strip(" .!?;:"))
-
-
 def _contradictions(examples: _Examples) -> Iterator[Finding]:
     """The same question about the same sentences, with different answers."""
     answers: dict[bytes, dict[str, list[Question]]] = defaultdict(dict)
     for question, example in examples:
-        answers[example].setdefault(_plain(question.answer), []).append(question)
+        answers[example].setdefault(plain_answer(question.answer), []).append(question)
     wrong = [list(found.values()) for found in answers.values() if len(found) > 1]
     if wrong:
         count = sum(len(same) for found in wrong for same in found)
         first, other = wrong[0][0][0], wrong[0][1][0]
         where = f" on line {other.line}" if other.line else ""
-        yield _at(
+        yield finding_at(
             first,
             "contradiction",
             "warning",
@@ -212,7 +118,7 @@ def _repeated(examples: _Examples) -> Iterator[Finding]:
             again.append(question)
         seen.add((example, question.answer))
     if len(again) > _MANY_REPEATED * total:
-        yield _at(
+        yield finding_at(
             again[0],
             "repeated",
             "warning" if len(again) * 2 > total else "note",
@@ -252,13 +158,13 @@ def _learned_from(train: Sequence[Question], asked: Sequence[Question]) -> list[
 
 def _question_only(asked: Sequence[Question], guesses: Sequence[str | None], source: str) -> Iterator[Finding]:
     """Whether the question alone gives its answer away."""
-    if len(asked) < _FEW_QUESTIONS:
+    if len(asked) < FEW_QUESTIONS:
         return
     right = [question for question, guess in zip(asked, guesses, strict=True) if question.answer == guess]
     accuracy = len(right) / len(asked)
     majority = Counter(question.answer for question in asked).most_common(1)[0][1] / len(asked)
     if accuracy >= _ONLY and accuracy >= majority + _ABOVE_MAJORITY:
-        yield _at(
+        yield finding_at(
             right[0],
             "question-only",
             "warning",
@@ -275,10 +181,10 @@ def _unseen(train: Sequence[Question], asked: Sequence[Question]) -> Iterator[Fi
     unseen = [question for question in asked if question.answer not in known]
     if known and unseen:
         answers = len({question.answer for question in unseen})
-        yield _at(
+        yield finding_at(
             unseen[0],
             "unseen-answers",
-            "warning",
+            "warning" if len(unseen) >= _FEW * len(asked) else "note",
             len(unseen),
             f"{counted(len(unseen), 'question')} of {len(asked)} with {counted(answers, 'answer')} that training does "
             "not have",
@@ -294,63 +200,13 @@ def _leaked(train: _Examples, test: _Examples) -> Iterator[Finding]:
     total = len(test)
     if leaked:
         share = len(leaked) / total
-        yield _at(
+        yield finding_at(
             leaked[0],
             "leak",
-            "error" if share > _MANY_LEAKED else "warning" if share >= _FEW_LEAKED else "note",
+            "error" if share > _MANY_LEAKED else "warning" if share >= _FEW else "note",
             len(leaked),
             f"{len(leaked)} of {total} test questions stand{'s' * (len(leaked) == 1)} word for word in training, with "
             "the same story and answer",
             "leave them out of one part, or the test measures memory",
             shortened(leaked[0].text),
         )
-
-
-def _columns(stories: Sequence[Story], asked: Sequence[Question]) -> Iterator[Finding]:
-    """Whether questions stand where answers or stories should be."""
-    for story in stories:
-        if not (len(story.sentences) == 1 and story.sentences[0].endswith("?")):
-            break
-    else:
-        if asked and not any(question.text.endswith("?") for question in asked):
-            yield _at(
-                asked[0],
-                "swapped",
-                "error",
-                len(stories),
-                f"all {len(stories)} stories are a question",
-                "exchange the columns story and question",
-                shortened(stories[0].sentences[0]),
-            )
-    swapped = [question for question in asked if question.answer.endswith("?") and not question.text.endswith("?")]
-    if len(swapped) * 2 > len(asked):
-        yield _at(
-            swapped[0],
-            "swapped",
-            "error",
-            len(swapped),
-            f"{counted(len(swapped), 'answer')} of {len(asked)} end{'s' * (len(swapped) == 1)} with a question mark, "
-            "and the question does not",
-            "exchange the columns question and answer",
-            shortened(swapped[0].answer),
-        )
-
-
-def _ids(asked: Sequence[Question]) -> Iterator[Finding]:
-    counts = Counter(question.id for question in asked if question.id)
-    repeated = [question for question in asked if counts[question.id] > 1]
-    if repeated:
-        names = len({question.id for question in repeated})
-        yield _at(
-            repeated[0],
-            "repeated-id",
-            "warning",
-            names,
-            f"{counted(names, 'id')} that several questions have",
-            "give every question an id of its own, or none",
-            shortened(repeated[0].id),
-        )
-
-
-def _at(question: Question, kind: str, severity: Severity, count: int, what: str, todo: str, example: str) -> Finding:
-    return Finding(kind, severity, count, what, todo, example, line=question.line)

@@ -70,7 +70,7 @@ def check_writing(stories: Sequence[Story]) -> Iterator[Finding]:
     first: dict[str, int] = {}
     for story in stories:
         line = story.questions[0].line if story.questions else 0
-        for text in (*story.sentences, *(question.text for question in story.questions)):
+        for text in (*_all(story), *(question.answer for question in story.questions)):
             first.setdefault(text, line)
     texts = [_Text(text, line) for text, line in first.items()]
     for kind, pattern, severity, what, todo in _HABITS:
@@ -147,4 +147,4 @@ def _language_of(texts: Iterable[str]) -> str:
         {language: sum(words[word] for word in common.split()) for language, common in _COMMON_WORDS.items()}
     )
     (best, most), (_, second) = scores.most_common(2)
-    return best if most >= 3 and most >= 2 * second else ""
+    return best if most >= 2 and most >= 2 * second else ""

@@ -1,4 +1,4 @@
-"""How well every restart of a stack does while it trains: right or wrong, and how sure."""
+"""Error and loss of every restart of a stack while it trains."""
 
 from __future__ import annotations
 

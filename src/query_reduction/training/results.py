@@ -42,7 +42,7 @@ def development_rank(keep: str, loss: float | None, error: float | None) -> tupl
 
 def choose(results: Sequence[RestartResult], keep: str) -> RestartResult:
     """The restart that did best on the development questions; the first one in case of a tie."""
-    return min(results, key=lambda found: (*development_rank(keep, found.dev_loss, found.dev_error), found.restart))
+    return min(results, key=lambda result: (*development_rank(keep, result.dev_loss, result.dev_error), result.restart))
 
 
 @dataclass(frozen=True, slots=True)

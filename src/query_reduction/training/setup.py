@@ -1,4 +1,4 @@
-"""From names to settings: a network, how its task is read, and a recipe, with single settings changed by name.
+"""From names to settings: a network, how its texts are read, and a recipe, with single settings changed by name.
 
 The command line and ``query_reduction.train`` both use this module. A setting that does not exist, or that has no
 effect on the chosen network or data, is an error that says so.

@@ -65,14 +65,14 @@ class ParameterStack:
         for name, value, gradient in views:
             parameter = nn.Parameter(value)
             parameter.grad = gradient
-            module, _, own_name = name.rpartition(".")
-            setattr(self._network.get_submodule(module), own_name, parameter)
+            module, _, attribute = name.rpartition(".")
+            setattr(self._network.get_submodule(module), attribute, parameter)
 
     def _uses_of_parameters(self) -> list[int]:
         """How often weight decay counts each parameter."""
         declared = dict(self._network.decay_uses())
         uses = [declared[name] for name in self._names]
-        return [min(own, 1) for own in uses] if self._recipe.l2_counting == "once" else uses
+        return [min(count, 1) for count in uses] if self._recipe.l2_counting == "once" else uses
 
     def _runs_of_like_decay(self) -> list[_Run]:
         """Parameters with the same weight decay, which are neighbours in the buffers, are updated in one go."""
@@ -93,9 +93,9 @@ class ParameterStack:
         """One buffer: the parameters of each run of like decay, filled up with zeros."""
         parts: list[Tensor] = []
         for run in self._alike:
-            own = [pieces[number].reshape(-1) for number in run]
-            size = sum(piece.numel() for piece in own)
-            parts += [*own, own[0].new_zeros(_filled_up(size) - size)]
+            flat = [pieces[number].reshape(-1) for number in run]
+            size = sum(piece.numel() for piece in flat)
+            parts += [*flat, flat[0].new_zeros(_filled_up(size) - size)]
         return torch.cat(parts)
 
     def _views(self, flat: Tensor) -> list[Tensor]:
@@ -144,7 +144,7 @@ class ParameterStack:
 
     @torch.no_grad()
     def forget_steps(self) -> None:
-        """Let the optimiser begin anew, from the weights as they are."""
+        """Reset the optimiser; the weights stay as they are."""
         for kind, start in self._optimiser.memory.items():
             for view in self._views(self._memory[kind]):
                 view.fill_(start)
@@ -177,11 +177,11 @@ class ParameterStack:
 
     def state(self) -> dict[str, Tensor]:
         """Values and optimiser state by name, to be saved."""
-        found = {"steps": torch.tensor(float(self._steps))}
+        state = {"steps": torch.tensor(float(self._steps))}
         for kind, flat in {"value": self._values, **self._memory}.items():
             named = zip(self._names, self._views(flat), strict=True)
-            found |= {f"{kind}/{name}": view.clone() for name, view in named}
-        return found
+            state |= {f"{kind}/{name}": view.clone() for name, view in named}
+        return state
 
     def restore(self, state: dict[str, Tensor]) -> None:
         """Load the result of ``state``."""

@@ -34,7 +34,7 @@ class Restart:
     dev_error: float = math.inf
     stopped: bool = False
     diverged: bool = False
-    """Its loss is no longer a number, or it has forgotten everything; further training is useless."""
+    """Its loss is no longer finite, or all questions get the same answer; further training is useless."""
     weights: dict[str, Tensor] = field(default_factory=dict)
 
 
@@ -83,10 +83,10 @@ def load_state(
         if json.loads(metadata["about"]) != json.loads(json.dumps(about)):
             return None
         progress = json.loads(metadata["progress"])
-        found = [Restart(**record) for record in progress["restarts"]]
-        state = State(progress["epoch"], progress["seconds"], found, tensors)
+        saved = [Restart(**record) for record in progress["restarts"]]
+        state = State(progress["epoch"], progress["seconds"], saved, tensors)
         _check_progress(state, restarts)
-        for restart in found:
+        for restart in saved:
             if restart.epochs:
                 names = {name: f"best/{restart.number}/{name}" for name in parameters}
                 restart.weights = {name: _take(tensors, key, parameters[name], 1) for name, key in names.items()}
@@ -95,10 +95,10 @@ def load_state(
             state.tensors = {key: _take(tensors, key, like, len(state.active)) for key, like in expected}
             state.tensors["steps"] = _take(tensors, "steps", torch.zeros(1), None)
         if tensors:
-            raise ValueError(f"it holds {next(iter(tensors))!r} besides")
+            raise ValueError(f"it also holds {next(iter(tensors))!r}")
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
-        about_it = f"no {error}" if isinstance(error, KeyError) else str(error)
-        raise InputError(f"{path}: not a state of this training ({about_it}); delete it to begin again") from error
+        reason = f"{error} is missing" if isinstance(error, KeyError) else str(error)
+        raise InputError(f"{path}: not a state of this training ({reason}); delete it to start again") from error
     return state
 
 
@@ -109,7 +109,7 @@ def _check_progress(state: State, restarts: Sequence[int]) -> None:
     numbers = [state.seconds]
     for restart in state.restarts:
         if any(type(getattr(restart, name)) is not bool for name in ("stopped", "diverged")) or restart.weights:
-            raise ValueError(f"restart {restart.number} is not described as it should be")
+            raise ValueError(f"restart {restart.number} has a field of the wrong type")
         counts += [restart.epochs, restart.best_epoch, restart.solved_epoch or 0]
         numbers += [restart.dev_loss, restart.dev_error]
     if any(type(count) is not int or not 0 <= count <= _MOST_EPOCHS for count in counts):

@@ -1,7 +1,7 @@
-"""Which stories an epoch tells, of several tasks: the more of a task, the more of its questions are answered wrong.
+"""Sampling by errors: with several tasks, an epoch has more stories of the tasks that are still answered wrongly.
 
-Most of twenty tasks are learned in a few epochs, some stay at chance for dozens: telling all equally often spends most
-of the time on what is known.
+Most of twenty tasks are learned in a few epochs, while some stay at chance for dozens: sampling all equally often would
+spend most of the time on what is known.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from query_reduction.training.evaluation import evaluate
 __all__ = ["Focus"]
 
 _ASKED = 60
-"""Training questions of each task that tell how much of it is known."""
+"""Training questions of each task on which its error is estimated."""
 
 
 class Focus:
@@ -45,22 +45,22 @@ class Focus:
         self._share = share
 
     def draw(self, questions: int, network: StackedNetwork, chance: random.Random) -> list[Story]:
-        """Stories with about this many questions; of a task, no story again before all others."""
-        told: list[Story] = []
+        """Stories with about this many questions; no story of a task comes again before all others of it have."""
+        drawn: list[Story] = []
         for task, wanted in self.wanted(questions, self.errors(network)).items():
             left = wanted
             while left > 0:
                 for story in chance.sample(self._of_task[task], len(self._of_task[task])):
-                    told.append(story)
+                    drawn.append(story)
                     left -= len(story.questions)
                     if left <= 0:
                         break
-        return told
+        return drawn
 
     def wanted(self, questions: int, errors: Mapping[str, float]) -> dict[str, int]:
-        """How many of so many questions are asked of each task."""
+        """How many of these questions each task gets."""
         wrong = sum(errors.values())
-        shares = {task: own / self.total for task, own in self._questions.items()}
+        shares = {task: count / self.total for task, count in self._questions.items()}
         if wrong:
             shares = {
                 task: (1 - self._share) * share + self._share * errors[task] / wrong for task, share in shares.items()
@@ -68,7 +68,7 @@ class Focus:
         return {task: round(questions * share) for task, share in shares.items()}
 
     def errors(self, network: StackedNetwork) -> dict[str, float]:
-        """The share of wrong answers to some training questions of each task, by the network as it is."""
+        """The share of wrong answers to some training questions of each task, by the network as it is now."""
         correct = evaluate(network, self._asked).correct[0]
         tasks = np.array(self._asked.tasks)
         return {task: float(1 - correct[tasks == task].mean()) for task in self._of_task}

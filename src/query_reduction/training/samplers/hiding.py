@@ -1,4 +1,4 @@
-"""Stories hidden in other text, drawn anew in every epoch: so a network learns to leave alone what tells it nothing."""
+"""Stories hidden in other text, drawn anew in every epoch, so that a network learns to ignore irrelevant sentences."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ __all__ = ["Hiding"]
 _DEV_SHARE = 0.1
 """The share of the haystack, at its end, that only development stories are hidden in."""
 _DEV_TIMES = 40
-"""Development stories are hidden among so many times as many sentences as training stories."""
+"""Development stories are hidden among this many times as many sentences as training stories."""
 _MORE_DECOYS = (1.0, 0.6, 0.4)
-"""A decoy has one word of the stories; this share of those with so many has another."""
+"""The probability that a decoy gets a word of the stories, that it then gets a second one, and then a third."""
 
 
 _SHORT_DECOYS = 0.3
@@ -66,8 +66,7 @@ class Hiding:
     def foreign_words(self) -> NDArray[np.bool_]:
         """Which words of the vocabulary no story has.
 
-        Such words must start without meaning: with one of their own they would open gates at random, and each would
-        have to unlearn it.
+        Their vectors must start at zero: random ones would open gates at random, which would have to be unlearned.
         """
         foreign = np.ones(self._vocabulary.size, np.bool_)
         foreign[list(self._known)] = False
@@ -92,15 +91,15 @@ class Hiding:
             if recipe.shut:
                 self._shutting = Shutting(self._vocabulary, recipe, stories, sentences, hard, epoch)
         texts, shares = list(hard), list(accumulate(hard.values()))
-        told = []
+        result = []
         for story in stories:
             count = chance.randint(0, most)
             drawn = round(recipe.hard * count) if hard else 0
             among = list(passage(haystack, count - drawn, chance))
             for text in chance.choices(texts, cum_weights=shares, k=drawn) if drawn else ():
                 among.insert(chance.randint(0, len(among)), text)
-            told.append(hide(story, among, chance))
-        return told
+            result.append(hide(story, among, chance))
+        return result
 
     def cost(self, network: StackedNetwork, step: int) -> Tensor | None:
         """What to add to the loss of a step in the epoch of ``training``: a cost of gates that are open."""

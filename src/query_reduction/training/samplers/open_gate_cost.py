@@ -89,7 +89,7 @@ def hard_sentences(
 
     All layers count alike: in some of them hardly anything opens, and that disturbs the most.
     """
-    found = np.zeros(len(sentences))
+    costs = np.zeros(len(sentences))
     with torch.no_grad():
         parts = [sentences[start : start + _TOGETHER] for start in range(0, len(sentences), _TOGETHER)]
         vectors = torch.cat([network.encode(_words(vocabulary, part)) for part in parts], 1)
@@ -100,8 +100,8 @@ def hard_sentences(
                 query = queries[:, None, place, None]
                 total += _excess(network, layer, vectors[:, None], query, recipe.shut_below).mean((0, 1, 3))
             if whole := float(total.sum()):
-                found += total.numpy() / whole
-    return {sentences[row]: float(found[row]) for row in np.flatnonzero(found).tolist()}
+                costs += total.numpy() / whole
+    return {sentences[row]: float(costs[row]) for row in np.flatnonzero(costs).tolist()}
 
 
 def _queries(
@@ -115,10 +115,10 @@ def _queries(
     hidden, theirs = [], []
     for story in stories:
         asked = chance.choice(story.questions)
-        told = replace(story, sentences=story.sentences[: asked.after], questions=(asked,))
-        found = hide(told, chance.choices(others, k=_PLACES), chance)
-        hidden.append(found)
-        theirs.append([sentence not in told.sentences for sentence in found.sentences])
+        seen = replace(story, sentences=story.sentences[: asked.after], questions=(asked,))
+        among = hide(seen, chance.choices(others, k=_PLACES), chance)
+        hidden.append(among)
+        theirs.append([sentence not in seen.sentences for sentence in among.sentences])
     batch = TensorBatch.of(encode_stories(hidden, vocabulary, 0).batch(np.arange(len(hidden))))
     at = torch.zeros(batch.stories.shape, dtype=torch.bool)
     for row, marks in zip(at, theirs, strict=True):
