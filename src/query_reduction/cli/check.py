@@ -12,7 +12,7 @@ from typing import Annotated, Any, NamedTuple
 from query_reduction.cli.arguments import POSITIONAL
 from query_reduction.cli.output import console, notes, print_json
 from query_reduction.errors import InputError
-from query_reduction.sources.fetch import find_babi, find_dialog
+from query_reduction.sources.named import data_folder
 from query_reduction.sources.part_files import data_files, part_of
 from query_reduction.text.checks import check_parts, check_stories
 from query_reduction.text.findings import Finding, Severity, counted, worst
@@ -85,7 +85,8 @@ class CheckData:
     """
 
     path: Annotated[str, POSITIONAL]
-    """A file (.txt, .jsonl, .json, .csv, .tsv, each also with .gz), a folder of them, or babi, babi/en-10k, dialog."""
+    """A file (.txt, .jsonl, .json, .csv, .tsv, each also with .gz), a folder of them, or babi, babi/en-10k,
+    dialog, propara, clutrr."""
     json: bool = False
     """Print as one JSON object."""
 
@@ -115,11 +116,10 @@ def data_path(name: str) -> Path:
     path = Path(name)
     if path.exists():
         return path
-    if name == "babi" or name.startswith("babi/"):
-        return find_babi(name.partition("/")[2] or "en")
-    if name == "dialog":
-        return find_dialog()
-    raise InputError(f"no file or folder {name}; nor is it babi, babi/en-10k or dialog")
+    folder = data_folder(name)
+    if folder is None:
+        raise InputError(f"no file or folder {name}; nor is it babi, babi/en-10k, dialog, propara or clutrr")
+    return folder
 
 
 def _read(path: Path, problems: list[Problem]) -> _File:

@@ -40,7 +40,8 @@ class Evaluate:
     model: Annotated[str, POSITIONAL]
     """A model file, the folder of a training run, or the name of a ready model ('qrn models' lists them)."""
     data: str | None = None
-    """Your file or folder; or generated, generated-dialog, babi, babi/en-10k, dialog. Default: what the model was
+    """Your file or folder; or generated, generated-dialog, babi, babi/en-10k, dialog, propara, stepgame,
+    clutrr. Default: what the model was
     trained on, if its card names it."""
     task: str | None = None
     """The bAbI task: a number, or several (1-5,19 or all)."""

@@ -31,7 +31,7 @@ from query_reduction.text.formats.dialog import find_dialog_files, is_dialog_fil
 from query_reduction.text.formats.readers import SUFFIXES, read_file
 from query_reduction.text.stories import Story
 
-__all__ = ["load_parts", "question_count", "refuse_task"]
+__all__ = ["data_folder", "load_parts", "question_count", "refuse_task"]
 
 
 def question_count(stories: Iterable[Story]) -> int:
@@ -47,19 +47,13 @@ def load_parts(data: str, task: str | None, *, questions: int = 1000, seed: int 
     if data == "generated":
         return _generated(parse_tasks(task or "2"), questions, seed)
     if data == "babi" or data.startswith("babi/"):
-        return _babi_folder(find_babi(data.partition("/")[2] or "en"), task)
+        return _babi_folder(data_folder(data) or Path(data), task)
     if data == "generated-dialog":
         return generated_dialogs(parse_tasks(task or "1"), questions, seed)
     if data == "clutrr/edges":
         refuse_task(data, task)
         return clutrr(find_hops("clutrr"), edges=True)
-    named: dict[str, Callable[[], Path]] = {
-        "dialog": find_dialog,
-        "propara": find_propara,
-        "stepgame": lambda: find_hops("stepgame"),
-        "clutrr": lambda: find_hops("clutrr"),
-    }
-    path = named[data]() if data in named else Path(data)
+    path = data_folder(data) or Path(data)
     if path.is_dir():
         if (path / PROPARA_FILES["train"]).is_file():
             refuse_task(data, task)
@@ -77,8 +71,22 @@ def load_parts(data: str, task: str | None, *, questions: int = 1000, seed: int 
         refuse_task(data, task)
         return dialog_file(path, seed) if is_dialog_file(path) else _single_file(path, seed)
     raise InputError(
-        f"no data at {data!r}: give a file or folder that exists, 'generated', 'babi', 'dialog' or 'propara'"
+        f"no data at {data!r}: give a file or folder that exists, or generated, generated-dialog, babi, dialog, "
+        "propara, stepgame or clutrr"
     )
+
+
+def data_folder(name: str) -> Path | None:
+    """Where published data of this name is; None if it is no such name."""
+    if name == "babi" or name.startswith("babi/"):
+        return find_babi(name.partition("/")[2] or "en")
+    named: dict[str, Callable[[], Path]] = {
+        "dialog": find_dialog,
+        "propara": find_propara,
+        "stepgame": lambda: find_hops("stepgame"),
+        "clutrr": lambda: find_hops("clutrr"),
+    }
+    return named[name]() if name in named else None
 
 
 def refuse_task(data: str, task: str | None) -> None:

@@ -81,7 +81,7 @@ def check_answers(stories: Sequence[Story], asked: Sequence[Question], training:
             "warning",
             len(asked),
             f"all {len(asked)} answers are different",
-            "a model chooses among answers it has seen: use answers that several stories have, or parts of the text",
+            "use answers that several stories have, or train with --head span, which points at answers in the text",
             shortened(asked[0].answer),
         )
     elif training and len(asked) >= FEW_QUESTIONS:
@@ -202,10 +202,10 @@ def _shifted(stories: Sequence[Story]) -> Iterator[Finding]:
         yield finding_at(first, "shifted", "warning", len(stories), what, todo, shortened(first.answer))
 
 
-def check_ids(asked: Sequence[Question]) -> Iterator[Finding]:
-    """Ids that do not tell questions apart."""
-    counts = Counter(question.id for question in asked if question.id)
-    repeated = [question for question in asked if counts[question.id] > 1]
+def check_ids(stories: Sequence[Story]) -> Iterator[Finding]:
+    """Ids that questions of several stories have."""
+    counts = Counter(name for story in stories for name in {question.id for question in story.questions} if name)
+    repeated = [question for story in stories for question in story.questions if counts[question.id] > 1]
     if repeated:
         names = len({question.id for question in repeated})
         yield finding_at(
