@@ -253,13 +253,14 @@ def test_dialogs_are_answered_turn_by_turn(tmp_path: Path, capsys: pytest.Captur
     file, out = tmp_path / "dialogs.csv", tmp_path / "answers.jsonl"
     write_file(file, dialogs, dialogs=True)
     model = qr.load("dialog")
+    assert isinstance(model, qr.DialogModel)
     given = [one.answer for one in model.given(dialogs)]
     assert [found.text for found in model.predict(dialogs)] == given
     assert run_json(capsys, "predict", "dialog", str(file), "--out", str(out))["questions"] == len(given)
     rows = rows_of(out)
     assert [row["answer"] for row in rows] == given
     assert all(0 < row["confidence"] <= 1 for row in rows)
-    first = model.respond([], rows[0]["question"])  # type: ignore[union-attr]
+    first = model.respond([], rows[0]["question"])
     assert rows[0]["confidence"] == pytest.approx(first.confidence, abs=1e-5)
     strange = next(model.predict([qr.Story((), (qr.Question("hello zaphod", "", 0),))]))
     assert strange.unknown_words == ("zaphod",)

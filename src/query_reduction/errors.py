@@ -5,11 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-__all__ = ["InputError", "needs"]
+__all__ = ["InputError", "install", "needs"]
 
 
 class InputError(Exception):
     """Bad input: the command line prints it as one line and exits with code 1."""
+
+
+def install(extra: str) -> str:
+    """How to install an extra of the package."""
+    return f"in a clone of the repository, pip install '.[{extra}]'"
 
 
 @contextmanager
@@ -22,4 +27,4 @@ def needs(extra: str, what: str) -> Iterator[None]:
         if missing in ("", "query_reduction"):
             raise
         name = {"torch": "PyTorch"}.get(missing, missing)
-        raise InputError(f"{what} needs {name}: pip install 'query-reduction[{extra}]'") from error
+        raise InputError(f"{what} needs {name}: {install(extra)}") from error

@@ -250,7 +250,9 @@ def load_listed(name: str | Path) -> StoryModel | DialogModel:
     model = load(name)
     if isinstance(model, Model):
         return model
-    raise InputError(f"{name} points at the text: it works with 'qrn ask', 'qrn track' and 'qrn evaluate'")
+    raise InputError(
+        f"{name} points at the text: it works with 'qrn ask', 'qrn track', 'qrn predict' and 'qrn evaluate'"
+    )
 
 
 def model_of(saved: SavedModel) -> StoryModel | DialogModel:

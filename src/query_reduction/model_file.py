@@ -37,6 +37,7 @@ __all__ = [
     "load_tensors",
     "save_model",
     "save_tensors",
+    "tensors_fingerprint",
 ]
 
 MODEL_FILE = "model.safetensors"
@@ -72,6 +73,11 @@ def save_tensors(path: Path, kind: str, arrays: Mapping[str, NDArray[Any]], meta
     texts = {"format": kind, **metadata}
     texts["sha256"] = _checksum(arrays, texts)
     write_atomically(path, save({name: np.asarray(array, order="C") for name, array in arrays.items()}, texts))
+
+
+def tensors_fingerprint(kind: str, arrays: Mapping[str, NDArray[Any]], metadata: Mapping[str, str]) -> str:
+    """The checksum that such a file has."""
+    return _checksum(arrays, {"format": kind, **metadata})
 
 
 def load_tensors(path: Path, kind: str) -> tuple[dict[str, NDArray[Any]], dict[str, str]]:

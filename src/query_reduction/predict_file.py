@@ -20,6 +20,7 @@ from query_reduction.errors import InputError
 from query_reduction.files import lock, rename, write_atomically
 from query_reduction.model import Model
 from query_reduction.model_file import fingerprint
+from query_reduction.pointing.model import PointerModel
 from query_reduction.reading.predictions import AT_ONCE, Asked, Prediction, in_chunks, questions_of
 from query_reduction.text.formats.dialog import scan_dialogs
 from query_reduction.text.formats.lines import Problem
@@ -49,7 +50,7 @@ class Progress:
     """Answered by an earlier run that was stopped."""
 
 
-def predict_file(model: Model, path: Path, out: Path) -> Iterator[Progress]:
+def predict_file(model: Model | PointerModel, path: Path, out: Path) -> Iterator[Progress]:
     """Answer all questions of ``path`` into ``out`` (.jsonl or .csv); yields after every few thousand.
 
     One may stop anywhere: the same call goes on from there, to the same bytes.
@@ -60,16 +61,18 @@ def predict_file(model: Model, path: Path, out: Path) -> Iterator[Progress]:
     if not path.is_file():
         raise InputError(f"{path}: no such file")
     kind = "dialogs" if holds_dialogs(path) else "stories"
-    if kind != model.task.kind and (kind == "dialogs" or record_scanner(path)):
-        raise InputError(f"{path} holds {kind}, but the model was trained on {model.task.kind}")
-    part = _Part(out, {"model": fingerprint(model.saved), "questions": _identity(path), "at once": AT_ONCE})
+    trained = model.task.kind if isinstance(model, Model) else "stories"
+    if kind != trained and (kind == "dialogs" or record_scanner(path)):
+        raise InputError(f"{path} holds {kind}, but the model was trained on {trained}")
+    identity = fingerprint(model.saved) if isinstance(model, Model) else model.fingerprint()
+    part = _Part(out, {"model": identity, "questions": _identity(path), "at once": AT_ONCE})
     size = max(path.stat().st_size, 1)
     with watched_reading() as bytes_read, part.open() as file:
         done = before = part.resume(file)
         if not before:
             file.write(write.header)
         yield Progress(done, 0.0, before=before)
-        for chunk in in_chunks(_after(before, _stories(path, model.task.kind))):
+        for chunk in in_chunks(_after(before, _stories(path, trained))):
             asked = questions_of(chunk)
             file.write(write.rows(done + 1, asked, model.predict_together(chunk)).encode())
             done += len(asked)

@@ -65,7 +65,7 @@ def test_a_story_in_quotes(capsys: pytest.CaptureFixture[str], model: Path, tmp_
 
 def test_a_model_with_a_typo_is_suggested(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["ask", "taks2", "--story", "-", "--question", "Where?"]) == 1
-    assert "no ready model of that name (did you mean task2?)" in capsys.readouterr().err
+    assert "no ready model of that name (did you mean task2? available: " in capsys.readouterr().err
     assert main(["ask", "nothing-like-it", "--story", "-", "--question", "Where?"]) == 1
     assert "(available: " in capsys.readouterr().err
 

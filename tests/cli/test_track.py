@@ -60,6 +60,14 @@ def test_asking_and_evaluating(folder: Path, capsys: pytest.CaptureFixture[str])
     assert json.loads(capsys.readouterr().out)["questions"] == 3 * 3 * len(PLACES)
 
 
+def test_all_questions_of_a_file(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = folder / "answers.jsonl"
+    assert main(["predict", str(folder / "run"), str(folder / "stories.jsonl"), "--out", str(out)]) == 0
+    answers = [json.loads(line) for line in out.read_text().splitlines()]
+    assert len(answers) == 3 * 3 * len(PLACES)
+    assert all(answer["support"] in ([], [0], [1]) for answer in answers)
+
+
 def test_an_answer_is_explained(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     command = ["explain", str(folder / "run"), "--story", str(folder / "story.txt"), "--question", "Kuku"]
     assert main([*command, "--json"]) == 0
@@ -74,7 +82,7 @@ def test_an_answer_is_explained(folder: Path, capsys: pytest.CaptureFixture[str]
     [
         (["track", "task2", "--things", "Mary"], "does not track things"),
         (["track", "RUN"], "name the things"),
-        (["predict", "RUN", "FILE", "--out", "x.jsonl"], "points at the text"),
+        (["export", "RUN", "--to", "x.html"], "points at the text"),
         (["explain", "RUN", "--story", "FILE", "--question", "Kuku", "--png", "x.png"], "pictures show answers"),
         (["ask", "RUN", "--story", "FILE", "--question", "Kuku", "--stream"], "reads it as a whole"),
     ],

@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from query_reduction.errors import install
+
 STORY = "Mary got the milk.\nJohn went to the office.\nMary went to the garden.\n"
 ASKED = ["--question", "Where is the milk?"]
 
@@ -114,14 +116,14 @@ def test_training_says_in_one_line_what_to_install(arguments: list[str]) -> None
     done = python(BLOCKED + MAIN, arguments)
     assert done.returncode == 1
     assert done.stderr.startswith(f"qrn {arguments[0]}: ")
-    assert done.stderr.endswith(" needs PyTorch: pip install 'query-reduction[train]'\n")
+    assert done.stderr.endswith(f" needs PyTorch: {install('train')}\n")
     assert done.stderr.count("\n") == 1
 
 
 def test_from_python_training_says_what_to_install() -> None:
     for name in ("train", "scan"):
         done = python(BLOCKED + f"import query_reduction as qr; qr.{name}")
-        assert f"query_reduction.{name} needs PyTorch: pip install 'query-reduction[train]'" in done.stderr
+        assert f"query_reduction.{name} needs PyTorch: {install('train')}" in done.stderr
 
 
 def test_a_model_of_another_network_says_what_to_install(tmp_path: Path, story: str) -> None:
@@ -134,7 +136,7 @@ def test_a_model_of_another_network_says_what_to_install(tmp_path: Path, story: 
     done = python(BLOCKED + MAIN, ["ask", str(tmp_path / "gru.safetensors"), "--story", story, *ASKED])
     assert done.returncode == 1
     assert done.stderr.count("\n") == 1
-    assert "needs PyTorch: pip install 'query-reduction[train]'" in done.stderr
+    assert f"needs PyTorch: {install('train')}" in done.stderr
 
 
 def test_without_native_code_either(story: str) -> None:

@@ -61,6 +61,7 @@ def test_a_folder_for_the_hub(name: str, tmp_path: Path, capsys: pytest.CaptureF
     }  # fmt: skip
     assert {path.name for path in folder.iterdir()} == {"model.safetensors", "config.json", "README.md"}
     again, model = qr.load(folder), qr.load(name)
+    assert isinstance(model, qr.StoryModel | qr.DialogModel)
     assert again.card == model.card
     if isinstance(again, qr.StoryModel) and isinstance(model, qr.StoryModel):
         assert again.answer(STORY, "Where is the milk?") == model.answer(STORY, "Where is the milk?")

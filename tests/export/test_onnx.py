@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 import query_reduction as qr
 from query_reduction.cli import main
+from query_reduction.errors import install
 from query_reduction.export.onnx_graph import onnx_of
 from query_reduction.heads.softmax import softmax
 from query_reduction.model import StoryModel
@@ -111,4 +112,4 @@ def test_without_onnx_it_says_what_to_install(
 ) -> None:
     monkeypatch.setitem(sys.modules, "onnx", None)
     assert main(["export", "task1", "--to", str(tmp_path / "model.onnx")]) == 1
-    assert capsys.readouterr().err == "qrn export: ONNX is not installed: pip install 'query-reduction[export]'\n"
+    assert capsys.readouterr().err == f"qrn export: ONNX is not installed: {install('export')}\n"

@@ -21,7 +21,7 @@ def told() -> list[Story]:
 
 @pytest.fixture(scope="module")
 def found(told: list[Story]) -> SymmetriesByTask:
-    return SymmetriesByTask.discovered(told)
+    return SymmetriesByTask.discovered(told, 600)
 
 
 def test_each_task_has_what_its_own_stories_show(told: list[Story], found: SymmetriesByTask) -> None:

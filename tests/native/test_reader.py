@@ -20,6 +20,7 @@ from torch import Tensor
 from query_reduction.native import library as native
 from query_reduction.native import reader as fused_reader
 from query_reduction.native import threads
+from query_reduction.qrn.fused import FusedNetwork
 from query_reduction.qrn.network import LayerGates, QRNConfig
 
 pytestmark = pytest.mark.skipif(not native.available(), reason="the native library is not built")
@@ -279,6 +280,7 @@ def bad_inputs() -> dict[str, tuple[type[Exception], str, dict[str, Tensor]]]:
 def test_bad_input_is_a_clear_error(name: str) -> None:
     kind, message, changes = bad_inputs()[name]
     network = Case(QRNConfig(dimension=4), torch.float32).network
+    assert isinstance(network, FusedNetwork)
     arguments = {
         "table": torch.zeros(2, 11, 4),
         "query": torch.zeros(2, 4, 4),

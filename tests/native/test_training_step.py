@@ -12,6 +12,7 @@ from torch import Tensor
 from query_reduction.native import library as native
 from query_reduction.native import step as native_step
 from query_reduction.native import threads
+from query_reduction.qrn.fused import FusedNetwork
 from query_reduction.qrn.network import QueryReductionNetwork
 from query_reduction.qrn.variants import QRNConfig
 from query_reduction.stacked.network import StackedNetwork
@@ -136,6 +137,7 @@ def test_numbers_that_name_nothing_are_refused(field: str, value: int, error: ty
 
 def test_parts_that_do_not_fit_are_refused() -> None:
     network, batch = build(QRNConfig(2, 9), torch.float64), make_batch([3, 4])
+    assert isinstance(network, FusedNetwork)
     network.backpropagate(batch)
     assert network._step is not None
     parts = (batch.words, batch.stories, batch.lengths, batch.questions[:1], batch.answers)

@@ -11,8 +11,8 @@ import pytest
 import torch
 
 from query_reduction.errors import InputError
+from query_reduction.heads.operations import ArrayOperations
 from query_reduction.model import load
-from query_reduction.pointing.arrays import ArrayOperations
 from query_reduction.pointing.collate import collate
 from query_reduction.pointing.config import PointerConfig, PointerRecipe, shapes
 from query_reduction.pointing.examples import examples_of

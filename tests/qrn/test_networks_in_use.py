@@ -19,7 +19,7 @@ from small_networks import in_use, qrn, vocabulary_of, weights_of
 from query_reduction.errors import InputError
 from query_reduction.heads.arrays import HeadConfig
 from query_reduction.heads.softmax import best, log_sum_exp, softmax
-from query_reduction.model import StoryModel, load
+from query_reduction.model import Model, StoryModel, load
 from query_reduction.models import ready_models
 from query_reduction.native import library
 from query_reduction.qrn import decoder_training as decoder
@@ -154,6 +154,7 @@ def test_dialog_heads_are_those_of_pytorch(head: HeadConfig, native: bool) -> No
 def test_ready_models_answer_as_in_pytorch(name: str, native: bool) -> None:
     with native_code(native):
         model = load(name)
+        assert isinstance(model, Model)
         saved, task = model.saved, model.task
         stack = restore_network(saved.config, task.vocabulary, task.head, saved.weights)
         assert isinstance(stack, QueryReductionNetwork)

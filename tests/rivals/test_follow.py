@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -67,7 +68,7 @@ def test_a_question_is_answered_alike_alone_and_among_others() -> None:
 
 
 @pytest.mark.parametrize("orders", ["all", "forward"])
-def test_what_a_name_is_and_when_it_is_told_make_no_difference(orders: str) -> None:
+def test_what_a_name_is_and_when_it_is_told_make_no_difference(orders: Literal["all", "forward"]) -> None:
     told = [Story(("Kim is left of Lee.", "Lee is above Max."), (Question("Where is Kim, seen from Max?", "left", 2),))]
     other = [
         Story(("Ada is above Bob.", "Zoë is left of Ada."), (Question("Where is Zoë, seen from Bob?", "left", 2),))
@@ -133,7 +134,7 @@ def test_it_needs_symbols_and_stories() -> None:
 
 
 def test_learns_to_add_and_to_compose_beyond_what_it_was_trained_for(tmp_path: Path) -> None:
-    changes = {
+    changes: dict[str, Any] = {
         "dimension": 24,
         "max_epochs": 14,
         "halve_after": 8,
@@ -151,7 +152,9 @@ def test_learns_to_add_and_to_compose_beyond_what_it_was_trained_for(tmp_path: P
         ["Gil is older than Hal.", "Ian was born, too.", "Hal is older than Joe."],
         "Is Gil older or younger than Joe?",
     )
-    trace = qr.load(tmp_path / "model").explain(*asked)
+    loaded = qr.load(tmp_path / "model")
+    assert isinstance(loaded, qr.StoryModel)
+    trace = loaded.explain(*asked)
     assert trace.answer == "older"
     path = path_of(trace)
     assert path is not None

@@ -23,7 +23,11 @@ ENDINGS = [f"{suffix}{packed}" for suffix in SUFFIXES for packed in ("", ".gz")]
 
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_stories_in_parts(tmp_path: Path, ending: str, capsys: pytest.CaptureFixture[str]) -> None:
-    told = {"train": worlds.generate(1, 12), "dev": worlds.generate(1, 5, split="valid"), "test": worlds.generate(1, 7)}
+    told = {
+        "train": worlds.generate(1, 12),
+        "dev": worlds.generate(1, 5, split="valid"),
+        "test": worlds.generate(1, 7, split="test"),
+    }
     for part, stories in told.items():
         write_file(tmp_path / f"{part}{ending}", stories)
     (tmp_path / "notes.md").write_text("not stories")
@@ -64,9 +68,9 @@ def test_read_takes_what_the_readme_says() -> None:
     assert qr.read(rows) == [qr.Story(("Mary left.", "John stayed."), (qr.Question("How many left?", "1", 2),))]
 
 
-def test_the_dialog_of_the_readme_is_one(tmp_path: Path) -> None:
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+def test_the_dialog_of_the_documentation_is_one(tmp_path: Path) -> None:
+    readme = (ROOT / "docs" / "files.md").read_text(encoding="utf-8")
     (line,) = (line for line in readme.splitlines() if line.startswith('{"turns"'))
     (tmp_path / "own.jsonl").write_text(line)
     (dialog,) = qr.read(tmp_path / "own.jsonl")
-    assert [question.answer for question in dialog.questions] == ["api_call rome", "what about the_place"]
+    assert [question.answer for question in dialog.questions] == ["api_call rome", "what about the_place?"]

@@ -103,6 +103,7 @@ def predictions() -> Target:
     line = json.dumps({"story": "Mary went home.", "question": "Where is Mary?"}) + "\n"
     asked.write_text(line * (AT_ONCE + 1))
     model = load("task1")
+    assert isinstance(model, StoryModel)
     steps = predict_file(model, asked, out)
     next(steps), next(steps)
     del steps

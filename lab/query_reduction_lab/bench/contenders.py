@@ -50,7 +50,7 @@ class Contender:
     def why_not(self, size: Size) -> str | None:
         """Why it cannot take part here, if so."""
         if self.needs is not None and importlib.util.find_spec(self.needs) is None:
-            return f"{self.needs} is not installed (pip install 'query-reduction[bench]')"
+            return f"{self.needs} is not installed (pip install './lab[bench]')"
         if self.longest is not None and size.time > self.longest:
             return self.because
         return None

@@ -26,7 +26,7 @@ def check_picture(path: Path) -> None:
     try:
         import matplotlib.figure  # noqa: F401
     except ImportError as error:
-        raise InputError("pictures need matplotlib: pip install 'query-reduction[plots]'") from error
+        raise InputError("pictures need matplotlib: pip install '.[plots]'") from error
 
 
 def draw_recurrence(part: Recurrence, path: Path) -> None:

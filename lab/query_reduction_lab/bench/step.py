@@ -188,7 +188,7 @@ def _plain_reader(kind: type[torch.nn.GRU | torch.nn.LSTM]) -> _Make:
 
 def _compiled_by_jax(config: QRNConfig, work: Workload, restarts: int) -> Callable[[], object]:
     if importlib.util.find_spec("jax") is None:
-        raise LeftOutError("jax is not installed (pip install 'query-reduction[bench]')")
+        raise LeftOutError("jax is not installed (pip install './lab[bench]')")
     from query_reduction_lab.bench.step_jax import jax_step
 
     network = build_qrn(config, work, restarts, None)

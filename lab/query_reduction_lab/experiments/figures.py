@@ -99,6 +99,7 @@ def draw_figures(folder: Path) -> list[Figure]:
     pictures = importlib.util.find_spec("matplotlib") is not None
     for figure in published().figures:
         model = load(_run_of(figure))
+        assert isinstance(model, StoryModel | DialogModel)
         trace = _trace(model, story_of(figure))
         write_atomically(folder / f"{figure.name}.html", html.page(trace))
         if pictures:

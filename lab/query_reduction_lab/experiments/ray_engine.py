@@ -57,7 +57,7 @@ class RayEngine:
         try:
             import ray
         except ImportError as error:
-            raise InputError("Ray is not installed: pip install 'query-reduction[cluster]'") from error
+            raise InputError("Ray is not installed: pip install './lab[cluster]'") from error
         try:
             _check_reachable(address)
             ray.init(address=address, log_to_driver=False, logging_level="ERROR", include_dashboard=False)

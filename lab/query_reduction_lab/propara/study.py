@@ -131,8 +131,9 @@ def predicted(model: PointerModel, stories: Sequence[Story]) -> dict[str, Grid]:
 def scores_of(gold: Mapping[str, Grid], grids: Mapping[str, Grid], labels: Labels) -> dict[str, Any]:
     """Both evaluations, in percent; the sentence level only where labels are at hand."""
     document = document_scores(gold, grids)
+    # Rounded as the official evaluation prints them.
     found: dict[str, Any] = {
-        "document": [round(100 * value, 2) for value in (document.precision, document.recall, document.f1)]
+        "document": [round(100 * round(value, 3), 1) for value in (document.precision, document.recall, document.f1)]
     }
     if labels:
         sentence = sentence_scores(labels, named_as_in(labels, grids))

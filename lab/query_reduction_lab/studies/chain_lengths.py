@@ -39,7 +39,7 @@ def main() -> None:
 def measure(world: str, chosen: argparse.Namespace) -> list[dict[str, Any]]:
     """Train on up to five hops, test on each number of hops."""
     train = chain_stories(world, chosen.questions, options=ChainOptions(hops="1-5"))
-    changes = {"max_epochs": chosen.epochs, "halve_after": chosen.epochs // 2, "halve_every": 2}
+    changes: dict[str, Any] = {"max_epochs": chosen.epochs, "halve_after": chosen.epochs // 2, "halve_every": 2}
     model = qr.train(train, network="follow", progress=False, orders=chosen.orders, **changes)
     assert isinstance(model, qr.StoryModel)
     rows = []

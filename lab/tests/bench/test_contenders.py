@@ -73,7 +73,7 @@ def test_every_contender_takes_part_at_the_first_size_if_it_is_installed() -> No
 
 def test_what_is_missing_says_how_to_get_it() -> None:
     why = Contender("x", "nowhere:nothing", needs="no_such_package").why_not(Size(1, 1, 1))
-    assert why is not None and "query-reduction[bench]" in why
+    assert why is not None and "./lab[bench]" in why
     assert Contender("x", "nowhere:nothing", longest=9, because="too long").why_not(Size(1, 10, 1)) == "too long"
 
 

@@ -62,7 +62,7 @@ def test_composed_networks_have_our_losses_and_gradients(variant: str) -> None:
 
 @pytest.mark.parametrize("variant", ["2r", "3r8", "2v8"])
 def test_the_network_in_jax_has_our_losses_and_gradients(variant: str) -> None:
-    jax = pytest.importorskip("jax", reason="pip install 'query-reduction[bench]'")
+    jax = pytest.importorskip("jax", reason="pip install './lab[bench]'")
     from query_reduction_lab.bench import step_jax
 
     work = workload(4, 6, 8)

@@ -24,7 +24,7 @@ EPOCHS = 1000
 
 @pytest.fixture
 def cluster() -> Iterator[Any]:
-    pytest.importorskip("ray", reason="Ray is not installed: pip install 'query-reduction[cluster]'")
+    pytest.importorskip("ray", reason="Ray is not installed: pip install './lab[cluster]'")
     from ray.cluster_utils import Cluster
 
     made = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "object_store_memory": 100 * 2**20})
@@ -83,7 +83,7 @@ def test_stopped_politely_states_stay(store: ResultStore, make_jobs: Callable[..
 
 
 def test_a_stream_that_simply_ends_is_lost_unless_it_was_to_stop() -> None:
-    pytest.importorskip("ray", reason="Ray is not installed: pip install 'query-reduction[cluster]'")
+    pytest.importorskip("ray", reason="Ray is not installed: pip install './lab[cluster]'")
     engine = RayEngine(None, 1)
     try:
         assert engine._next(iter(())) == Ended("lost", "its task ended without a message")
@@ -94,7 +94,7 @@ def test_a_stream_that_simply_ends_is_lost_unless_it_was_to_stop() -> None:
 
 
 def test_the_command_on_a_cluster_of_its_own(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    pytest.importorskip("ray", reason="Ray is not installed: pip install 'query-reduction[cluster]'")
+    pytest.importorskip("ray", reason="Ray is not installed: pip install './lab[cluster]'")
     command = ["reproduce", "qa-1k", "--recipe", "quick", "--tasks", "1-2", "--variants", "1r", "--restarts", "2"]
     assert main([*command, "--data", "data", "--engine", "ray", "--workers", "2", "--json"]) == 0
     cells = json.loads(capsys.readouterr().out)["columns"][0]["measured"]
@@ -102,7 +102,7 @@ def test_the_command_on_a_cluster_of_its_own(place: Path, capsys: pytest.Capture
 
 
 def test_no_cluster_there(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    pytest.importorskip("ray", reason="Ray is not installed: pip install 'query-reduction[cluster]'")
+    pytest.importorskip("ray", reason="Ray is not installed: pip install './lab[cluster]'")
     command = ["reproduce", "qa-1k", "--recipe", "quick", "--tasks", "1", "--variants", "1r", "--data", "data"]
     assert main([*command, "--engine", "ray", "--address", "127.0.0.1:1"]) == 1
     assert "no Ray cluster at 127.0.0.1:1" in capsys.readouterr().err

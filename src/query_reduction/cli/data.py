@@ -11,7 +11,7 @@ from query_reduction.cli.arguments import POSITIONAL
 from query_reduction.cli.check import data_path
 from query_reduction.cli.output import console, notes, print_json
 from query_reduction.errors import InputError
-from query_reduction.names.discovery.discover import discover
+from query_reduction.names.discovery.discover import SECONDS, discover
 from query_reduction.settings import Between
 from query_reduction.sources.fetch import DATASETS, cache_folder, fetch
 from query_reduction.sources.numbers import parse_tasks
@@ -95,20 +95,28 @@ class DataSymmetries:
     """A file of stories, or a folder: its training part."""
     seed: Annotated[int, Between(0, 2**32 - 1)] = 0
     """Seed of the random numbers in the tests behind each finding."""
+    seconds: Annotated[float, Between(1, 1e6)] = SECONDS
+    """Seconds of computing that may be spent; what was not looked at is said."""
     json: bool = False
     """Print as one JSON object."""
 
     def run(self) -> int:
         """Discover and describe."""
         stories = _training_stories(self.path)
-        with notes.status("looking for interchangeable words"):
-            found = discover(stories, seed=self.seed)
+        with notes.status("looking for interchangeable words") as status:
+
+            def searching(what: str, part: float) -> None:
+                status.update(f"looking for interchangeable words: {what} ({part:.0%})")
+
+            found = discover(stories, seed=self.seed, seconds=self.seconds, progress=searching)
         if self.json:
             print_json(found.as_json())
             return 0
         lines = found.describe() or ["no interchangeable words were found"]
         for line in lines:
             console.print(line, markup=False, soft_wrap=True)
+        for line in found.not_examined():
+            notes.print(line, markup=False, soft_wrap=True)
         return 0
 
 
@@ -154,7 +162,9 @@ class GenerateData:
     """Hide the stories in the lines of this text, --sentences in all: training and validation in its first half,
     test in its second (in all of it, if more are needed)."""
     words: Path | None = None
-    """A table of words to use instead of the built-in one, e.g. for another language."""
+    """A table of words of your own to use instead of the built-in one."""
+    language: str = "english"
+    """The language of the stories: chinese, english, german, latin, russian or turkish."""
     json: bool = False
     """Print as one JSON object."""
     options: worlds.WorldOptions = field(default_factory=worlds.WorldOptions)
@@ -162,6 +172,8 @@ class GenerateData:
 
     def run(self) -> int:
         """Generate."""
+        if self.words and self.language != "english":
+            raise InputError("give --words or --language, not both: a table of words has its own language")
         chosen = [name.strip() for name in self.tasks.split(",")]
         options = self.chains if set(chosen) <= worlds.CHAINS.keys() else self.options
         counts = {"held_out_questions": self.held_out_questions}
@@ -180,7 +192,7 @@ class GenerateData:
                 self.questions,
                 self.seed,
                 options=options,
-                words=worlds.load_words(self.words) if self.words else None,
+                words=worlds.load_words(self.words) if self.words else worlds.load_language(self.language),
                 unseen_names=self.unseen_names,
                 mixed=self.mixed,
                 haystack=read_haystack(self.haystack) if self.haystack else (),

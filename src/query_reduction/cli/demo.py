@@ -23,6 +23,11 @@ _TASK = "2"
 _QUESTIONS = 2000
 _RESTARTS = 6
 _EPOCHS = 60
+_NEXT = """
+Next, try one of these:
+  qrn ask task2 --story "Mary got the milk. Mary went home." --question "Where is the milk?"
+  qrn serve            watch the question being rewritten, on a page of this machine
+  qrn train --data YOUR-STORIES.jsonl"""
 
 
 @dataclass(frozen=True)
@@ -69,4 +74,5 @@ class Demo:
         console.print("A story it has never seen, and its gates: which sentences matter to the query?")
         console.print(gate_table(trace, width=console.width))
         console.print(f"answer: [bold]{trace.answer}[/] ({trace.confidence:.0%} sure); true: {question.answer}")
+        console.print(_NEXT, markup=False, highlight=False)
         return 0

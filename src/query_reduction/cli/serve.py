@@ -7,7 +7,7 @@ from typing import Annotated
 
 from query_reduction.cli.arguments import POSITIONAL
 from query_reduction.cli.output import notes, print_json
-from query_reduction.errors import InputError
+from query_reduction.errors import InputError, install
 from query_reduction.serve.limits import Limits
 from query_reduction.settings import Between
 
@@ -41,7 +41,7 @@ class Serve:
         try:
             from query_reduction.serve.server import serve
         except ImportError as error:
-            raise InputError("serving needs FastAPI and uvicorn: pip install 'query-reduction[serve]'") from error
+            raise InputError(f"serving needs FastAPI and uvicorn: {install('serve')}") from error
         from query_reduction.serve.catalog import load_models
 
         models = load_models(self.models)

@@ -24,7 +24,7 @@ from query_reduction.heads.arrays import HeadConfig
 from query_reduction.heads.slots import API_CALL, cut
 from query_reduction.heads.softmax import best, softmax
 from query_reduction.network import Network
-from query_reduction.reading.protocol import Given, Parts, Scores, Task
+from query_reduction.reading.protocol import Given, Parts, Progress, Scores, Task
 from query_reduction.reading.question import ReadQuestion
 from query_reduction.settings import Between, check, from_json
 from query_reduction.text.encoding import EncodedQuestions, encode_read, encode_stories
@@ -306,7 +306,7 @@ class DialogParts(Parts):
     confirm: str = ""
     """Responses that must not be given on a doubt, if the options name none."""
 
-    def learn(self, options: DialogOptions, train: Sequence[Story]) -> DialogTask:
+    def learn(self, options: DialogOptions, train: Sequence[Story], progress: Progress | None = None) -> DialogTask:
         """Learn the names, if copying, and the vocabulary of words and responses."""
         copying = Copying.learn(self.train, self._known_rows(options.knowledge)) if options.copying else None
         unready = DialogTask(Vocabulary((), (), 1), options, copying, _goes_on(self.train))

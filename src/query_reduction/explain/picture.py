@@ -7,7 +7,7 @@ import textwrap
 from pathlib import Path
 from typing import Any
 
-from query_reduction.errors import InputError
+from query_reduction.errors import InputError, install
 from query_reduction.explain.columns import gate_columns, red
 from query_reduction.explain.trace import Trace
 from query_reduction.files import write_atomically
@@ -27,7 +27,7 @@ def write_picture(trace: Trace, path: Path, *, most: int = 30) -> None:
         from matplotlib.backends.backend_svg import FigureCanvasSVG  # noqa: F401
         from matplotlib.figure import Figure
     except ImportError as error:
-        raise InputError("pictures need matplotlib: pip install 'query-reduction[plots]'") from error
+        raise InputError(f"pictures need matplotlib: {install('plots')}") from error
     ending = path.suffix.lower().removeprefix(".")
     if ending not in ("png", "svg", "pdf"):
         raise InputError(f"{path}: pictures end in .png, .svg or .pdf")

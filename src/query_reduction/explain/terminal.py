@@ -53,7 +53,7 @@ def gate_table(trace: Trace, *, width: int, most: int = 40) -> Group:
         table.add_row(_omitted(len(trace.sentences) - 1 - before), *empty)
     asked = Text.assemble(trace.question, "  ", (trace.answer, "bold"))
     path = path_of(trace)
-    followed = [Text(str(path)), ""] if path else []
+    followed: list[Text | str] = [Text(str(path)), ""] if path else []
     return Group(table, asked, "", *followed, *(Text(line, style="dim") for line in legend(columns, spoken)))
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from query_reduction._version import __version__
-from query_reduction.errors import InputError
+from query_reduction.errors import InputError, install
 from query_reduction.export.exportable import Weights, network_of, weights_of
 from query_reduction.model import DialogModel, StoryModel
 from query_reduction.qrn.variants import QRNConfig
@@ -33,7 +33,7 @@ def onnx_of(model: StoryModel | DialogModel) -> bytes:
     try:
         import onnx
     except ImportError as error:
-        raise InputError("ONNX is not installed: pip install 'query-reduction[export]'") from error
+        raise InputError(f"ONNX is not installed: {install('export')}") from error
     graph = _Graph(onnx.helper)
     vocabulary = story_model.task.vocabulary
     probabilities, gates = _network(graph, config, weights_of(story_model), vocabulary.longest_sentence)

@@ -49,8 +49,9 @@ def model_values(model: StoryModel | DialogModel) -> dict[str, Any]:
     model, config = network_of(model, "a page")
     task = model.task
     symmetries = None
+    # A page does not write names in forms: it reads unknown ones only where names have one form.
     reads_all = task.reader.reads_all
-    if task.symmetries is not None and not reads_all:
+    if task.symmetries is not None and not reads_all and not task.symmetries.has_forms:
         symmetries = [_names(found) for found in task.symmetries.of_task.values()]
     return {
         "network": asdict(config),

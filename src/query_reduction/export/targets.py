@@ -12,6 +12,7 @@ from query_reduction.export.page import page_of
 from query_reduction.files import write_atomically
 from query_reduction.model import DialogModel, StoryModel
 from query_reduction.models import story_tasks
+from query_reduction.pointing.model import PointerModel
 from query_reduction.training.example import example_in
 from query_reduction.worlds import generate
 
@@ -19,9 +20,11 @@ __all__ = ["export_model"]
 
 
 def export_model(
-    model: StoryModel | DialogModel, target: Path, *, story: Sequence[str] = (), question: str = ""
+    model: StoryModel | DialogModel | PointerModel, target: Path, *, story: Sequence[str] = (), question: str = ""
 ) -> list[Path]:
     """Write a model for use elsewhere; returns the files. ``story`` and ``question`` are what a page opens with."""
+    if not isinstance(model, StoryModel | DialogModel):
+        raise InputError("models that answer with phrases of the story cannot be exported yet; copy their file")
     suffix = target.suffix.lower()
     if suffix in (".html", ".htm"):
         if not story:

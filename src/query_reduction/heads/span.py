@@ -1,12 +1,15 @@
 """The head that points: scores of phrases of the story, beside those of a few classes.
 
 A phrase is tracked over the sentences that mention it. At a state, it is scored by its mention in the sentence just
-read, what is known of it so far, and its next mention, each seen from the state of the query there.
+read, what is known of it so far, and its next mention, each seen from the state of the query there. ``pointing.batch``
+describes the batch.
 """
 
 from __future__ import annotations
 
 from typing import Any
+
+from query_reduction.heads.operations import Array, Operations, Weights
 
 __all__ = ["phrase_scores", "tracked_mentions"]
 
@@ -15,7 +18,7 @@ _AT_ONCE = 1 << 22
 _NEVER = 1e9
 
 
-def tracked_mentions(ops: Any, weights: Any, mentions: Any, batch: Any) -> tuple[Any, Any, Any]:
+def tracked_mentions(ops: Operations, weights: Weights, mentions: Array, batch: Any) -> tuple[Array, Array, Array]:
     """(1 + mention, dim): what a mention says where it is, after it, and ahead of it; row 0 is no mention."""
     unit = mentions.shape[-1]
     gates = ops.sigmoid(mentions @ weights["keep"].T + weights["keep_bias"])
@@ -26,13 +29,15 @@ def tracked_mentions(ops: Any, weights: Any, mentions: Any, batch: Any) -> tuple
     before = ops.scan(gates[..., unit:], values[..., unit:], batch.mention_counts, reverse=True)
     phrase, place = batch.mention_places[2:]
 
-    def table(name: str, values: Any) -> Any:
+    def table(name: str, values: Array) -> Array:
         return ops.join([nothing[:, :unit], values @ weights[name].T + weights[f"{name}_bias"]], 0)
 
     return table("here", mentions), table("last", after[phrase, place]), table("next", before[phrase, place])
 
 
-def phrase_scores(ops: Any, weights: Any, tables: tuple[Any, Any, Any], states: Any, batch: Any) -> Any:
+def phrase_scores(
+    ops: Operations, weights: Weights, tables: tuple[Array, Array, Array], states: Array, batch: Any
+) -> Array:
     """(question, state, class or phrase): classes first."""
     questions, count, _ = states.shape
     classes = states @ weights["class"].T + weights["class_bias"]

@@ -57,8 +57,9 @@ def find_model(name: str | Path) -> Path:
         return ready
     names = [model.name for model in ready_models()]
     near = get_close_matches(str(name), names, 1)
-    hint = f"did you mean {near[0]}?" if near else f"available: {', '.join(names) or 'none'}"
-    raise InputError(f"{name}: no such file or folder, and no ready model of that name ({hint})")
+    meant = f"did you mean {near[0]}? " if near else ""
+    known = ", ".join(names) or "none"
+    raise InputError(f"{name}: no such file or folder, and no ready model of that name ({meant}available: {known})")
 
 
 def story_tasks(card: Mapping[str, Any]) -> list[int]:

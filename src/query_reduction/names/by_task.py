@@ -24,19 +24,37 @@ class SymmetriesByTask:
     of_task: Mapping[str, Symmetries]
 
     @staticmethod
-    def discovered(stories: Sequence[Story]) -> SymmetriesByTask:
-        """What is found in the stories of each task."""
+    def discovered(
+        stories: Sequence[Story], seconds: float, progress: Callable[[str, float], None] | None = None
+    ) -> SymmetriesByTask:
+        """What is found in the stories of each task, in so many seconds for all of them."""
         from query_reduction.names.discovery.discover import discover  # much code that a model in use does not need
 
         told: dict[str, list[Story]] = defaultdict(list)
         for story in stories:
             told[story.task].append(story)
-        return SymmetriesByTask({task: discover(own) for task, own in told.items()})
+        each = seconds / len(told)
+
+        def of_all(number: int) -> Callable[[str, float], None] | None:
+            return progress and (lambda what, part: progress(what, (number + part) / len(told)))
+
+        found = [discover(own, seconds=each, progress=of_all(number)) for number, own in enumerate(told.values())]
+        return SymmetriesByTask(dict(zip(told, found, strict=True)))
 
     @property
     def phrases(self) -> frozenset[tuple[str, ...]]:
         """All names of several words."""
         return frozenset().union(*(found.units.phrases for found in self.of_task.values()))
+
+    @property
+    def only(self) -> Symmetries | None:
+        """The symmetries of the only task, if there is one."""
+        return next(iter(self.of_task.values())) if len(self.of_task) == 1 else None
+
+    @property
+    def has_forms(self) -> bool:
+        """Whether names have several forms in any task."""
+        return any(found.units.names for found in self.of_task.values())
 
     def retelling(self, stories: Sequence[Story]) -> Callable[[random.Random], list[Story]]:
         """A function that gives the stories again, each with its own renaming."""
@@ -57,6 +75,12 @@ class SymmetriesByTask:
         if len(self.of_task) == 1:
             return next(iter(self.of_task.values())).describe()
         return [f"task {task}: {line}" for task, found in self.of_task.items() for line in found.describe()]
+
+    def not_examined(self) -> list[str]:
+        """What was not looked at, as lines of text."""
+        if len(self.of_task) == 1:
+            return next(iter(self.of_task.values())).not_examined()
+        return [f"task {task}: {line}" for task, found in self.of_task.items() for line in found.not_examined()]
 
     def as_json(self) -> list[list[object]]:
         """Pairs of a task and its symmetries."""
@@ -88,6 +112,10 @@ class NameReaders:
         self._readers = [NameReader(found, known_words) for found in symmetries.of_task.values()]
         self.written = {unit: form for found in symmetries.of_task.values() for unit, form in found.written.items()}
         """How names are written that are not written in lower case."""
+
+    def untold(self, sentences: Sequence[str], question: str) -> tuple[str, ...]:
+        """See ``NameReader``; of several tasks nobody knows which one this is."""
+        return self._readers[0].untold(sentences, question) if len(self._readers) == 1 else ()
 
     def read(self, sentences: Sequence[str], question: str) -> KnownReading:
         """See ``NameReader``; of several equally good readings, the first."""

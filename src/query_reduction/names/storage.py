@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from query_reduction.errors import InputError
+from query_reduction.names.forms import Forms, Rule
 from query_reduction.names.symmetries import Symmetries
 from query_reduction.names.units import COLUMN_MARK, Place, TextKind, Units
 from query_reduction.text.formats.stored import Bounds
@@ -10,6 +13,8 @@ from query_reduction.text.formats.stored import Bounds
 __all__ = ["from_json", "to_json"]
 
 _READ = Bounds(entries=20_000, letters=2_000)
+_SINCE_0_2 = {"lending", "names", "rules", "told_of"}
+"""What files of version 0.2.0 do not have."""
 _KINDS: dict[str, TextKind] = {"sentence": "sentence", "question": "question", "answer": "answer"}
 
 
@@ -28,6 +33,12 @@ def to_json(symmetries: Symmetries) -> dict[str, object]:
         "contexts": {context: list(kinds) for context, kinds in sorted(symmetries.contexts.items())},
         "written": dict(sorted(symmetries.written.items())),
         "lending": [list(kind) for kind in symmetries.lending],
+        "told_of": list(symmetries.told_of),
+        "names": dict(sorted(units.names.items())),
+        "rules": [
+            [place, rule.beside + 1, dict(sorted(rule.forms.items()))]
+            for place, rule in sorted(symmetries.forms.rules.items())
+        ],
     }
 
 
@@ -43,8 +54,8 @@ def from_json(data: object) -> Symmetries:
 
 def _read(data: object) -> Symmetries:
     fields = _READ.mapping(data, "symmetries")
-    expected = {"kinds", "tables", "couplings", "phrases", "columns", "contexts", "written", "lending"}
-    if set(fields) | {"lending"} != expected:  # which files of version 0.2.0 do not have
+    expected = {"kinds", "tables", "couplings", "phrases", "columns", "contexts", "written", *_SINCE_0_2}
+    if set(fields) | _SINCE_0_2 != expected:
         raise InputError(f"they must have {', '.join(sorted(expected))}")
     kinds = tuple(_READ.texts(kind, "kind") for kind in _READ.list(fields["kinds"], "kinds"))
     tables = tuple(
@@ -68,7 +79,23 @@ def _read(data: object) -> Symmetries:
     if not all(written.values()):
         raise InputError("written has a unit without words")
     lending = tuple(_READ.texts(kind, "kind") for kind in _READ.list(fields.get("lending", []), "lending"))
-    return Symmetries(kinds, tables, couplings, Units(phrases, columns), contexts, written, lending)
+    names = _READ.table(fields.get("names", {}), "names")
+    found = Symmetries(kinds, tables, couplings, Units(phrases, columns, names), contexts, written, lending)
+    rules = dict(_rule(entry) for entry in _READ.list(fields.get("rules", []), "rules"))
+    told_of = tuple(_READ.count(kind, "told_of") for kind in _READ.list(fields.get("told_of", []), "told_of"))
+    return replace(found, forms=Forms.of(rules, names, found.columns), told_of=told_of)
+
+
+def _rule(value: object) -> tuple[str, Rule]:
+    entry = _READ.list(value, "rules")
+    if len(entry) != 3:
+        raise InputError("rules must have a place, the position of the deciding word, and forms")
+    place, beside = _READ.text(entry[0], "rules"), _READ.count(entry[1], "rules")
+    units = place.split("\t")
+    # After the kind of text come the units, and the position of the one whose forms these are.
+    if len(units) < 3 or units[-1] not in map(str, range(len(units) - 2)) or beside > len(units) - 2:
+        raise InputError("rules name a position that is not there")
+    return place, Rule(beside - 1, _READ.table(entry[2], "rules"))
 
 
 def _check(symmetries: Symmetries) -> None:
@@ -90,8 +117,10 @@ def _check(symmetries: Symmetries) -> None:
         raise InputError("lending has a unit in two places")
     if any(unit[:1] in ("", COLUMN_MARK) for unit in (*free, *lent)):
         raise InputError("kinds have a unit without words")
+    if not all(form and name for form, name in symmetries.units.names.items()):
+        raise InputError("names have a form without words")
     count = len(symmetries.fillers)
-    if any(not 0 <= kind < count for kinds in symmetries.contexts.values() for kind in kinds):
+    if any(not 0 <= kind < count for kinds in (*symmetries.contexts.values(), symmetries.told_of) for kind in kinds):
         raise InputError("contexts name a kind that is not there")
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from query_reduction.names.forms import Forms
 from query_reduction.names.groups import Mapped, blocks, elements, product
 from query_reduction.names.renaming import Renaming, Sentences
 from query_reduction.names.units import Units, plain
@@ -38,6 +39,13 @@ class Symmetries:
     lending: tuple[Kind, ...] = ()
     """Units that stand in the same places, whether or not they are interchangeable: an unknown name may be read as any
     of them. Empty: those of ``kinds``."""
+    forms: Forms = field(default_factory=Forms)
+    """How names are written where they stand."""
+    told_of: tuple[int, ...] = ()
+    """The numbers of the kinds, as ``fillers`` counts them, about whose units questions were only asked if a sentence
+    had told of them: a question about any other can only be guessed."""
+    left_out: tuple[str, ...] = field(default=(), compare=False)
+    """What was not looked at, for want of time or because there was too much of it; not stored."""
 
     def __bool__(self) -> bool:
         """Whether anything may be renamed at all."""
@@ -105,7 +113,9 @@ class Symmetries:
 
     def sample(self, rng: random.Random, sentences: Sentences | None = None) -> Renaming:
         """A renaming drawn at random; ``sentences`` are texts already split, as a ``Renamer`` keeps them."""
-        return Renaming(self.sample_mapping(rng), sentences or Sentences(self.units, written=self.written))
+        return Renaming(
+            self.sample_mapping(rng), sentences or Sentences(self.units, written=self.written, forms=self.forms)
+        )
 
     def as_json(self) -> dict[str, object]:
         """As lists, texts and numbers, for a model file."""
@@ -122,7 +132,10 @@ class Symmetries:
 
     def describe(self) -> list[str]:
         """What was found, as lines of text."""
-        lines = [f"interchangeable: {', '.join(map(self._write, kind))}" for kind in self.kinds]
+        lines = []
+        for kind in self.kinds:
+            forms = ", in all their forms" if self.forms.several.intersection(kind) else ""
+            lines.append(f"interchangeable{forms}: {', '.join(map(self._write, kind))}")
         for table in self.tables:
             rows = ", ".join("/".join(dict.fromkeys(map(self._write, row))) for row in table)
             lines.append(f"interchangeable, in all their forms: {rows}")
@@ -131,6 +144,10 @@ class Symmetries:
             together = f", together with {', '.join(rest)}" if rest else ""
             lines.append(f"may be exchanged: {first}{together}")
         return lines
+
+    def not_examined(self) -> list[str]:
+        """One line that says what was not looked at, or none."""
+        return [f"not examined: {', '.join(self.left_out)}"] if self.left_out else []
 
     def _write(self, unit: str) -> str:
         return self.written.get(plain(unit), plain(unit))
@@ -145,7 +162,7 @@ class Renamer:
 
     def __init__(self, symmetries: Symmetries, stories: Iterable[Story] = ()) -> None:
         self.symmetries = symmetries
-        self.sentences = Sentences(symmetries.units, stories, symmetries.written)
+        self.sentences = Sentences(symmetries.units, stories, symmetries.written, symmetries.forms)
 
     def draw(self, rng: random.Random) -> Renaming:
         """One renaming at random."""

@@ -21,6 +21,9 @@ EDGE = ""
 COLUMN_MARK = "#"
 """Between a unit's words and the number of its column; never part of a word."""
 
+_ASKED = "?"
+"""After the words of a question; never a word."""
+
 TextKind = Literal["sentence", "question", "answer"]
 Place = tuple[TextKind, str, str]
 """The context of a unit: in a sentence, question or answer, and the units to its left and right."""
@@ -28,6 +31,9 @@ Place = tuple[TextKind, str, str]
 _LONGEST = 4
 _CONTEXTS = 3
 """The number of contexts in which a phrase must alternate with something of another length."""
+_TEXTS = 4000
+_WORDS = 30
+"""Phrases are looked for in at most so many different texts, the most frequent, of at most so many words."""
 _BOUND = 0.98
 """The fraction of a word's occurrences that must lie inside a phrase for the phrase to be its home."""
 
@@ -51,6 +57,8 @@ class Units:
     """The names of several words."""
     columns: Mapping[str, Mapping[Place, int]] = field(default_factory=dict)
     """For each word that is several units: which of them it is in which context."""
+    names: Mapping[str, str] = field(default_factory=dict)
+    """For each form of a name, and each word that agrees with one, the form that stands for all of them."""
 
     def __post_init__(self) -> None:
         by_first: dict[str, list[tuple[str, ...]]] = defaultdict(list)
@@ -75,12 +83,19 @@ class Units:
 
     def of_words(self, words: Sequence[str], kind: TextKind = "sentence") -> list[str]:
         """The units of a text's words."""
-        units = []
+        units = self.forms_of_words(words)
+        if self.names:
+            units = [self.names.get(form, form) for form in units]
+        return self._in_columns(units, kind) if self.columns else units
+
+    def forms_of_words(self, words: Sequence[str]) -> list[str]:
+        """The words and phrases of a text, in the forms in which it has them."""
+        forms = []
         start = 0
         for length in self.lengths(words):
-            units.append(" ".join(words[start : start + length]))
+            forms.append(" ".join(words[start : start + length]))
             start += length
-        return self._in_columns(units, kind) if self.columns else units
+        return forms
 
     def of_text(self, text: str, kind: TextKind) -> list[str]:
         """The units of a text; those of an answer one part between commas after the other."""
@@ -101,15 +116,41 @@ class Units:
         return marked
 
 
-def find_phrases(stories: Iterable[Story]) -> frozenset[tuple[str, ...]]:
-    """The names of several words: they fill a gap that something of another length fills as well."""
-    texts: set[tuple[str, ...]] = set()
-    answers: set[tuple[str, ...]] = set()
+def find_phrases(stories: Iterable[Story], names: Mapping[str, str] | None = None) -> frozenset[tuple[str, ...]]:
+    """The names of several words: they fill a gap that something of another length fills as well.
+
+    ``names`` are those of single words; a phrase is found if its words are, in whatever forms.
+    """
+    counts: Counter[tuple[str, ...]] = Counter()
+    answers_written: set[tuple[str, ...]] = set()
     for story in stories:
-        texts.update(words_of(sentence) for sentence in story.sentences)
+        counts.update(words_of(sentence) for sentence in story.sentences)
         for question in story.questions:
-            texts.add(words_of(question.text))
-            answers.update(words_of(part) for part in question.answer.split(","))
+            # What fills a gap of a question says nothing about a sentence that has the same words around one.
+            counts[*words_of(question.text), _ASKED] += 1
+            answers_written.update(words_of(part) for part in question.answer.split(","))
+    most = counts.most_common(_TEXTS) if len(counts) > _TEXTS else counts.items()
+    as_written = {words for words, _ in most if len(words) <= _WORDS}
+    names = names or {}
+    found = {
+        phrase for phrase in _phrases(_named(as_written, names), _named(answers_written, names)) if _ASKED not in phrase
+    }
+    if not names:
+        return frozenset(found)
+    return frozenset(
+        words[start : start + length]
+        for words in as_written | answers_written
+        for length in {len(phrase) for phrase in found}
+        for start in range(len(words) - length + 1)
+        if tuple([names.get(word, word) for word in words[start : start + length]]) in found
+    )
+
+
+def _named(texts: Iterable[tuple[str, ...]], names: Mapping[str, str]) -> set[tuple[str, ...]]:
+    return {tuple([names.get(word, word) for word in words]) for words in texts}
+
+
+def _phrases(texts: set[tuple[str, ...]], answers: set[tuple[str, ...]]) -> frozenset[tuple[str, ...]]:
     phrases = {answer for answer in answers if 1 < len(answer) <= _LONGEST}
     taken = {word for answer in answers for word in answer}
     phrases |= _bound_runs(texts, taken)

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import product
 
 from query_reduction.names.contexts import GAP, kind_numbers
+from query_reduction.names.forms import likeness
+from query_reduction.names.renaming import Sentences
 from query_reduction.names.symmetries import Symmetries
 from query_reduction.names.units import TextKind, plain, words_of
 from query_reduction.text.pronouns import POSSESSIVE, pronouns
@@ -29,6 +31,8 @@ _MOST_VARIED = 3
 """Articles are tried in sentences with at most so many unknown names."""
 _LONGEST_NAME = 12
 """Unknown words one after the other are looked at for names among them if they are no more than this."""
+_SAME_NAME = 0.65
+"""The likeness of letters from which two unknown names are forms of one, in a language that has forms."""
 _TEXTS_KEPT = 20_000
 """The number of split texts that are cached: stories repeat sentences, and questions repeat stories."""
 
@@ -132,6 +136,8 @@ class NameReader:
         before = {words[words.index(GAP) - 1] for same in self._contexts.values() for words, _ in same}
         self._articles = sorted(word for word in before if not word.startswith("@"))
         self._apart = remember_short(self._take_apart, _TEXTS_KEPT)
+        self._units_of = remember_short(symmetries.units.of_text, _TEXTS_KEPT)
+        self._sentences = Sentences(symmetries.units, written=symmetries.written, forms=symmetries.forms)
 
     def read(self, sentences: Sequence[str], question: str) -> KnownReading:
         """Replace unknown names by unused known ones of the kind whose contexts they fill.
@@ -154,7 +160,11 @@ class NameReader:
                     fitting[run.name] = run.kinds if fits is None else fits & run.kinds
         chosen: dict[str, str] = {}
         crowded = []
+        same = self._same_names(texts, fitting) if self.symmetries.forms.several else {}
         for name, fits in fitting.items():
+            if same.get(name, name) in chosen:
+                chosen[name] = chosen[same[name]]
+                continue
             # In a table (mouse, mice) one form does not determine the others, so only plain kinds provide names.
             kinds = self.symmetries.lending_kinds
             if fits is None or len(fits) != 1 or min(fits) >= len(kinds):
@@ -165,15 +175,58 @@ class NameReader:
             else:
                 chosen[name] = free
                 used.add(free)
-        replaced = [_replaced(apart, chosen) for apart in texts]
+        replaced = (
+            self._in_forms([_replaced(apart, chosen) for apart in texts]) if chosen else [apart.text for apart in texts]
+        )
         return KnownReading(
             tuple(replaced[:-1]),
             replaced[-1],
-            {plain(unit): written[name] for name, unit in reversed(chosen.items())},
+            {
+                self._sentences.written(unit).lower(): written[name]
+                for name, unit in reversed(chosen.items())
+                if name not in same
+            },
             tuple(name for name in reversed(fitting) if name not in chosen),
             tuple(crowded),
             sum(any(run.strange for run in apart.runs) for apart in texts),
         )
+
+    def untold(self, sentences: Iterable[str], question: str) -> tuple[str, ...]:
+        """The known names of a question that are in none of these sentences, though training always told of them."""
+        told_of = {unit for number in self.symmetries.told_of for unit in self.symmetries.fillers[number]}
+        asked = [unit for unit in self._units_of(question, "question") if unit in told_of]
+        if asked:
+            told = {unit for sentence in sentences for unit in self._units_of(sentence, "sentence")}
+            asked = [unit for unit in dict.fromkeys(asked) if unit not in told]
+        return tuple([self._sentences.written(unit) for unit in asked])
+
+    def _in_forms(self, texts: Sequence[str]) -> list[str]:
+        """Sentences and a question, last, with all names in the forms that their places demand."""
+        return [
+            *(self._sentences.in_forms(text, "sentence") for text in texts[:-1]),
+            self._sentences.in_forms(texts[-1], "question"),
+        ]
+
+    def _same_names(self, texts: Sequence[_Apart], fitting: Mapping[str, frozenset[int] | None]) -> dict[str, str]:
+        """For every name that is a form of one before it in ``fitting``: that one.
+
+        Forms of a name are alike in letters, may be of the same kind, and never stand in the same sentence.
+        """
+        together = [{run.name for run in apart.runs} for apart in texts]
+        same: dict[str, str] = {}
+        for name, fits in fitting.items():
+            for other, other_fits in fitting.items():
+                if other == name:
+                    break
+                if (
+                    other not in same
+                    and likeness(name, other) >= _SAME_NAME
+                    and (fits is None or other_fits is None or fits & other_fits)
+                    and not any(name in names and other in names for names in together)
+                ):
+                    same[name] = other
+                    break
+        return same
 
     def _with_names_apart(self, texts: Sequence[_Apart]) -> list[_Apart]:
         """The texts, with names that have a place elsewhere apart from other words: Zoë in "Zoë walked", "Then Zoë"."""

@@ -16,9 +16,9 @@ from query_reduction.heads.chain import (
     present_after,
     present_before,
 )
+from query_reduction.heads.operations import Weights
 from query_reduction.heads.softmax import best, softmax
 from query_reduction.network import Floats
-from query_reduction.pointing.arrays import Weights
 from query_reduction.pointing.examples import Example
 from query_reduction.pointing.lexicon import Lexicon
 from query_reduction.text.phrases import Phrase

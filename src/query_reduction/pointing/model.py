@@ -10,11 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from query_reduction.checked import checked
 from query_reduction.errors import InputError
 from query_reduction.heads.chain import ACTIONS
-from query_reduction.model_file import MODEL_FILE, load_tensors, save_tensors
+from query_reduction.heads.operations import ArrayOperations
+from query_reduction.model_file import MODEL_FILE, load_tensors, save_tensors, tensors_fingerprint
 from query_reduction.network import Floats
-from query_reduction.pointing.arrays import ArrayOperations
 from query_reduction.pointing.collate import collate
 from query_reduction.pointing.config import PointerConfig, shapes
 from query_reduction.pointing.decide import State, answer_shares, states_of
@@ -22,6 +23,7 @@ from query_reduction.pointing.examples import Example, examples_of
 from query_reduction.pointing.lexicon import Lexicon
 from query_reduction.pointing.network import Read, read
 from query_reduction.pointing.track import Track
+from query_reduction.reading.predictions import Prediction
 from query_reduction.reading.protocol import Given, Scores
 from query_reduction.reading.question import ReadQuestion
 from query_reduction.reading.reading import as_sentences, check_question
@@ -56,7 +58,7 @@ class PhraseAnswer(Answer):
         return {**Answer.as_json(self), "place": place, "gates": [list(layer) for layer in self.gates]}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class PointerModel:
     """Answers with phrases of the story; ``track`` follows things through it."""
 
@@ -81,10 +83,12 @@ class PointerModel:
         """Whether it was trained to track things, or to answer questions."""
         return self.lexicon.tracked
 
+    @checked
     def answer(self, story: str | Sequence[str], question: str) -> PhraseAnswer:
         """Answer one question about a story: a text, or a list of sentences."""
         return self.answer_many([(story, question)])[0]
 
+    @checked
     def answer_many(self, asked: Sequence[tuple[str | Sequence[str], str]]) -> list[PhraseAnswer]:
         """Answer several questions, each about its own story. A model that tracks gives the state at the end."""
         answers: list[PhraseAnswer] = []
@@ -96,6 +100,7 @@ class PointerModel:
             answers.append(self._answer(example, found, row))
         return answers
 
+    @checked
     def track(self, story: str | Sequence[str], things: str | Sequence[str]) -> Track:
         """The state of one thing, or of several, before the first sentence and after each."""
         if not self.tracks:
@@ -116,6 +121,7 @@ class PointerModel:
             notes.append(f"unknown words: {shown}")
         return Track(sentences, tuple(names), tuple(states), tuple(notes))
 
+    @checked
     def evaluate(self, stories: Sequence[Story]) -> Scores:
         """The share of wrong answers, over all questions (or states)."""
         given = self.given(stories)
@@ -124,37 +130,53 @@ class PointerModel:
         error = 100 * sum(not answer.right for answer in given) / len(given)
         return Scores(error, len(given), {"answer": {"": error}})
 
+    @checked
     def given(self, stories: Sequence[Story]) -> list[Given]:
         """Its answers to all questions of some stories, and whether each is right."""
         return [given for story in stories if story.questions for given in self._given(story)]
 
+    def predict_together(self, stories: Sequence[Story]) -> list[Prediction]:
+        """Its answers to all questions of some stories, in order; the sentence an answer stands in supports it."""
+        return [
+            Prediction(answer.text, answer.confidence, answer.runners_up, answer.read, answer.doubts, _support(answer))
+            for story in stories
+            for answer in self._answers(story)
+        ]
+
     def _given(self, story: Story) -> Iterator[Given]:
-        if self.tracks:
-            states = {
-                example.question: self._states(example, found, row)
-                for example, found, row in self._read(story, list(tracks_of(story)))
-            }
-            answers = [states[question.text][question.after] for question in story.questions]
-            given = [(state.text, state.confidence) for state in answers]
-        else:
-            asked = [self._answer(*read_one) for read_one in self._read(story, None)]
-            given = [(answer.text, answer.confidence) for answer in asked]
-        for question, (answer, confidence) in zip(story.questions, given, strict=True):
-            right = answer == question.answer or (phrase_key(answer) or "") == phrase_key(question.answer)
-            yield Given(story.sentences[: question.after], question, answer, right, confidence)
+        for question, answer in zip(story.questions, self._answers(story), strict=True):
+            same = answer.text == question.answer or (phrase_key(answer.text) or "") == phrase_key(question.answer)
+            yield Given(story.sentences[: question.after], question, answer.text, same, answer.confidence)
+
+    def _answers(self, story: Story) -> list[PhraseAnswer]:
+        """The answers to the questions of a story, each at its point of it."""
+        if not self.tracks:
+            return [self._answer(*read_one) for read_one in self._read(story, None)]
+        found = {read_one[0].question: read_one for read_one in self._read(story, list(tracks_of(story)))}
+        states = {thing: self._states(*read_one) for thing, read_one in found.items()}
+        return [
+            self._answer(*found[question.text], states[question.text][question.after]) for question in story.questions
+        ]
 
     def save(self, path: str | Path) -> Path:
         """Write the model: to a file that ends in .safetensors, or into a folder. Returns the file."""
         target = Path(path)
         file = target if target.suffix == ".safetensors" else target / MODEL_FILE
+        save_tensors(file, FORMAT, *self._content())
+        return file
+
+    def fingerprint(self) -> str:
+        """The sha256 of everything it consists of."""
+        return tensors_fingerprint(FORMAT, *self._content())
+
+    def _content(self) -> tuple[dict[str, Floats], dict[str, str]]:
         arrays = dict(self.weights) if self.table is None else {**self.weights, _TABLE: self.table}
         metadata = {
             "network": json.dumps(asdict(self.config)),
             "lexicon": json.dumps(self.lexicon.as_json(), ensure_ascii=False),
             "card": json.dumps(dict(self.card), ensure_ascii=False, allow_nan=False),
         }
-        save_tensors(file, FORMAT, arrays, metadata)
-        return file
+        return arrays, metadata
 
     @staticmethod
     def open(path: Path) -> PointerModel:
@@ -197,11 +219,12 @@ class PointerModel:
         actions = None if found.actions is None else found.actions[row]
         return states_of(found.points[row], actions, self.weights, example, self.lexicon)
 
-    def _answer(self, example: Example, found: Read, row: int) -> PhraseAnswer:
+    def _answer(self, example: Example, found: Read, row: int, state: State | None = None) -> PhraseAnswer:
+        """The answer of the best phrase or class; of a model that tracks, the state given, or that at the end."""
         sentences = example.text.sentences
         if self.tracks:
-            state = self._states(example, found, row)[-1]
-            ranked: list[tuple[str, float, Phrase | None]] = [(state.text, state.confidence, state.place)]
+            now = state or self._states(example, found, row)[-1]
+            ranked: list[tuple[str, float, Phrase | None]] = [(now.text, now.confidence, now.place)]
         else:
             ranked = answer_shares(found.points[row, 0], example, self.lexicon)
         if not ranked:
@@ -221,6 +244,10 @@ class PointerModel:
             place=place,
             gates=tuple(_rounded(gate[row, : len(sentences)].mean(1)) for gate in found.gates),
         )
+
+
+def _support(answer: PhraseAnswer) -> tuple[int, ...]:
+    return () if answer.place is None else (answer.place.sentence,)
 
 
 def _rounded(values: Floats) -> tuple[float, ...]:

@@ -10,8 +10,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from query_reduction.heads.operations import Array, Operations, Weights
 from query_reduction.heads.span import phrase_scores, tracked_mentions
-from query_reduction.pointing.arrays import Array, Operations, Weights
 from query_reduction.pointing.batch import Batch
 from query_reduction.pointing.config import PointerConfig
 from query_reduction.pointing.reader import READERS, linear

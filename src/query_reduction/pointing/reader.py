@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from query_reduction.pointing.arrays import Array, Operations, Weights
+from query_reduction.heads.operations import Array, Operations, Weights
 from query_reduction.pointing.batch import Batch
 
 __all__ = ["READERS", "linear"]

@@ -11,7 +11,7 @@ import random
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
@@ -22,7 +22,11 @@ from query_reduction.text.encoding import EncodedQuestions
 from query_reduction.text.stories import Question, Story
 from query_reduction.text.vocabulary import Vocabulary
 
-__all__ = ["Given", "Parts", "Scores", "Task", "hold_out_stories", "test"]
+__all__ = ["Given", "Parts", "Progress", "Scores", "Task", "hold_out_stories", "test"]
+
+
+Progress: TypeAlias = Callable[[str, float], None]
+"""Told what is being done, and which part of all has been done."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,8 +110,11 @@ class Parts(ABC):
     test: list[Story] = field(default_factory=list)
 
     @abstractmethod
-    def learn(self, options: Any, train: Sequence[Story]) -> Task:
-        """Learn the task, everything besides the weights; ``train`` is the training part without held-out stories."""
+    def learn(self, options: Any, train: Sequence[Story], progress: Progress | None = None) -> Task:
+        """Learn the task, everything besides the weights; ``train`` is the training part without held-out stories.
+
+        ``progress`` is told how far that is.
+        """
 
     def hidden_in(self, haystack: Sequence[str]) -> Parts:
         """The same with sentences in which stories are to be hidden in training."""

@@ -14,7 +14,7 @@ One's own files may have any format that ``data.readers`` reads.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from query_reduction import worlds
@@ -53,7 +53,7 @@ def load_parts(data: str, task: str | None, *, questions: int = 1000, seed: int 
     if data == "clutrr/edges":
         refuse_task(data, task)
         return clutrr(find_hops("clutrr"), edges=True)
-    named = {
+    named: dict[str, Callable[[], Path]] = {
         "dialog": find_dialog,
         "propara": find_propara,
         "stepgame": lambda: find_hops("stepgame"),

@@ -24,16 +24,20 @@ __all__ = [
 Tokens: TypeAlias = Literal["words", "spaces", "text"]
 """How a text is split into words.
 
-``words``: runs of letters, digits and underscores (models of version 0.1.0).
+``words``: runs of letters, digits and underscores (models of version 0.1.0); a Chinese character or hiragana is a word
+of its own, since no spaces show where words end.
 ``spaces``: everything between spaces, in lower case (dialogs).
 ``text``: words with their combining marks, inner apostrophes and hyphens (``don't``, ``well-known``), numbers with
 their points (``3.5``, ``10:30``), and each symbol that is not punctuation (``€``, ``%``, ``🙂``) as a separate word.
 """
 
-WORD = re.compile(r"(?!(?<=\w['’])[sS]\b)\w+")
+_UNSPACED = "\u3040-\u309f\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003fffd"
+"""Scripts written without spaces; names of several characters are found as phrases."""
+WORD = re.compile(rf"(?!(?<=\w['’])[sS]\b)[^\W{_UNSPACED}]+|[{_UNSPACED}]")
 """The words of names and pronouns, where their places matter: "Benjamin's" is the word Benjamin and its ending."""
 POSSESSIVE_ENDINGS = ("'s", "’s", "'S", "’S")
-_RUN = re.compile(r"\w+")
+_ASCII_RUN = re.compile(r"\w+")
+_RUN = re.compile(rf"[^\W{_UNSPACED}]+|[{_UNSPACED}]")
 _INNER = r"(?:['\-‐‑](?=\w)|(?<=\d)[.,:](?=\d))"
 # Finds the same in such a text as the pattern for all of Unicode, several times faster.
 _ASCII_TEXT = re.compile(rf"\w+(?:{_INNER}\w+)*|[$+<=>|~%&@#]")
@@ -79,7 +83,7 @@ def fold(word: str) -> str:
 def split_words(text: str, tokens: Tokens) -> list[str]:
     """The words of a text."""
     if tokens == "words":
-        return _RUN.findall(text)
+        return (_ASCII_RUN if text.isascii() else _RUN).findall(text)
     if tokens == "spaces":
         return text.lower().split()
     if text.isascii():
@@ -111,8 +115,9 @@ def _many_marks() -> re.Pattern[str]:
 
 @cache
 def _text_pattern() -> re.Pattern[str]:
-    letter = rf"[\w{_classes()[0]}{_JOINERS}]"
-    return re.compile(rf"\w{letter}*(?:{_INNER}{letter}+)*|{_sign_pattern().pattern}")
+    letter = rf"(?:[^\W{_UNSPACED}]|[{_classes()[0]}{_JOINERS}])"
+    word = rf"[^\W{_UNSPACED}]{letter}*(?:{_INNER}{letter}+)*"
+    return re.compile(rf"{word}|[{_UNSPACED}][{_classes()[0]}{_JOINERS}]*|{_sign_pattern().pattern}")
 
 
 @cache

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
@@ -16,7 +17,8 @@ from query_reduction.reading.protocol import Parts
 from query_reduction.reading.stories import StoryParts
 from query_reduction.sources.named import question_count
 from query_reduction.text.stories import Story
-from query_reduction.training.progress import progress_bar
+from query_reduction.training.harm import without_harm
+from query_reduction.training.progress import progress_bar, search_bar
 from query_reduction.training.restarts import Epoch, epochs
 from query_reduction.training.run import Run, best_restart, run_result, trained_model
 from query_reduction.training.run_folder import RunFolder
@@ -65,13 +67,15 @@ def train(
         use_threads(threads)
     run_folder = RunFolder(Path(folder) if folder is not None else None)
     with run_folder.owned():
-        run = Run(parts, setup, start=start)
+        with search_bar(shown=progress) as searching:
+            run = Run(parts, setup, start=start, progress=searching)
         with progress_bar(run, shown=progress) as show, run_folder.kept(run) as keep:
             for epoch in epochs(run.trainer):
                 keep(epoch)
                 show(epoch)
                 if on_epoch is not None:
                     on_epoch(epoch)
+        run = without_harm(run, lambda line: print(line, file=sys.stderr) if progress else None)
         result = run_result(run)
         run_folder.save(run, result)
     return model_of(trained_model(run, best_restart(run), result.as_json()))

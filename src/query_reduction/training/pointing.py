@@ -14,7 +14,7 @@ from torch import Tensor
 
 from query_reduction.errors import InputError
 from query_reduction.heads.chain import ACTIONS, FIRST, NEXT
-from query_reduction.pointing.arrays import Weights
+from query_reduction.heads.operations import Weights
 from query_reduction.pointing.batch import Batch
 from query_reduction.pointing.collate import collate
 from query_reduction.pointing.config import PointerConfig, PointerRecipe, shapes
@@ -122,7 +122,8 @@ def train_pointer(
             total += loss.item() * len(chosen)
             kept = min(recipe.average, step / (step + 10))
             with torch.no_grad():
-                torch._foreach_lerp_(list(averaged.values()), list(weights.values()), 1 - kept)
+                for name, weight in weights.items():
+                    averaged[name].lerp_(weight, 1 - kept)
         if not math.isfinite(total):
             raise InputError("the training diverged: try a smaller --learning-rate")
         if on_epoch is not None:

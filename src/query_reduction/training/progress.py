@@ -11,7 +11,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, Ti
 from query_reduction.training.restarts import Epoch
 from query_reduction.training.run import Run
 
-__all__ = ["progress_bar"]
+__all__ = ["progress_bar", "search_bar"]
 
 
 @contextmanager
@@ -33,3 +33,14 @@ def progress_bar(run: Run, *, shown: bool = True, console: Console | None = None
             bar.update(task, completed=epoch.epoch / epoch.of, state=state)
 
         yield show
+
+
+@contextmanager
+def search_bar(*, shown: bool = True, console: Console | None = None) -> Iterator[Callable[[str, float], None]]:
+    """A bar for what comes before training: reading stories, and looking for interchangeable words."""
+    console = console or Console(stderr=True)
+    shown = shown and (console.is_terminal or console.is_jupyter)
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True, disable=not shown) as bar:
+        task = bar.add_task("interchangeable words", total=1.0)
+        yield lambda what, part: bar.update(task, completed=part, description=f"interchangeable words: {what}")

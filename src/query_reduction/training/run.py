@@ -24,7 +24,7 @@ import torch
 from query_reduction.errors import InputError
 from query_reduction.model_file import SavedModel, fingerprint
 from query_reduction.origin import provenance
-from query_reduction.reading.protocol import Parts, Scores, Task, test
+from query_reduction.reading.protocol import Parts, Progress, Scores, Task, test
 from query_reduction.reading.stories import StoryTask
 from query_reduction.rivals.registry import build_network, config_to_json
 from query_reduction.sources.named import question_count
@@ -60,14 +60,16 @@ class Run:
         restarts: Sequence[int] | None = None,
         *,
         start: SavedModel | None = None,
+        progress: Progress | None = None,
     ) -> None:
         """``restarts`` are the numbers of those to train, by default as many as the recipe says; ``start`` is a model
-        to fine-tune, whose words and answers are extended by those of the stories."""
+        to fine-tune, whose words and answers are extended by those of the stories. ``progress`` is told how far the
+        search for interchangeable words is."""
         self.parts, self.setup, self.start = parts, setup, start
         numbers = list(restarts or range(setup.recipe.restarts))
         check_sampling(setup, len(numbers))
         self.split = split_stories(parts, setup.recipe)
-        self.task = fit_reader(parts, setup, self.split, start)
+        self.task = fit_reader(parts, setup, self.split, start, progress)
         sampler = make_sampler(parts, self.task, self.split, setup.recipe)
         network = draw_network(setup, self.task, sampler, numbers, start)
         self.trainer = RestartTrainer(network, numbers, setup.recipe, sampler)
@@ -92,13 +94,15 @@ class Run:
         return self.settings() | {"restarts": numbers, "data": self.checksum}
 
 
-def fit_reader(parts: Parts, setup: Setup, split: Split, start: SavedModel | None = None) -> Task:
+def fit_reader(
+    parts: Parts, setup: Setup, split: Split, start: SavedModel | None = None, progress: Progress | None = None
+) -> Task:
     """How stories are read: words, answers and names, learned from the training part; may take minutes.
 
     If a model is fine-tuned, its words and answers are extended.
     """
     if start is None:
-        return parts.learn(setup.task, split.train)
+        return parts.learn(setup.task, split.train, progress)
     if start.task.kind != parts.kind:
         raise InputError(
             f"{parts.name} holds {parts.kind}, but the model to fine-tune was trained on {start.task.kind}"

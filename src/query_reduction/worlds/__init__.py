@@ -12,11 +12,12 @@ from query_reduction.worlds.generate import SPLITS, Split, generate, generate_sp
 from query_reduction.worlds.options import WorldOptions
 from query_reduction.worlds.shortening import shortened
 from query_reduction.worlds.tasks import TASKS, TaskInfo
-from query_reduction.worlds.word_table import load_words
+from query_reduction.worlds.word_table import LANGUAGES, load_language, load_words
 from query_reduction.worlds.words import Words
 
 __all__ = [
     "CHAINS",
+    "LANGUAGES",
     "SPLITS",
     "TASKS",
     "ChainOptions",
@@ -28,6 +29,7 @@ __all__ = [
     "generate",
     "generate_splits",
     "hidden",
+    "load_language",
     "load_words",
     "mixture",
     "shortened",

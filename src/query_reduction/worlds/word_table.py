@@ -1,6 +1,7 @@
 """Reads the table of words, and says what is wrong with it.
 
-A user may replace the table that comes with the package, ``words.toml`` next to this file.
+A user may replace the table that comes with the package, ``words.toml`` next to this file, by an own one or by that of
+another language, in the folder ``languages``.
 """
 
 from __future__ import annotations
@@ -14,9 +15,13 @@ from pathlib import Path
 from string import Formatter
 
 from query_reduction.errors import InputError
+from query_reduction.worlds.grammar import SHAPES, Grammar
 from query_reduction.worlds.words import Lexicon, Motive, Words
 
-__all__ = ["load_words"]
+__all__ = ["LANGUAGES", "load_language", "load_words"]
+
+LANGUAGES = ("chinese", "english", "german", "latin", "russian", "turkish")
+"""The languages that have a table of their own."""
 
 _LEXICONS = {
     "people": ("house", "giving", "town", "deduction", "induction", "motives"),
@@ -84,9 +89,11 @@ _QUESTIONS = {
     "why_go": "who place",
     "why_get": "who thing",
 }
+_SLOTS = frozenset(" ".join((*_SENTENCES.values(), *_QUESTIONS.values())).split())
 _ANSWERS = ("yes", "no", "maybe", "nothing")
 _SECTIONS = (
-    *_LEXICONS, "pronouns", "plurals", "directions", "times", "motives", "verbs", "sentences", "questions", "answers"
+    *_LEXICONS, "pronouns", "plurals", "directions", "times", "motives", "verbs", "sentences", "questions", "answers",
+    "paradigms",
 )  # fmt: skip
 
 
@@ -103,10 +110,21 @@ def load_words(path: Path | None = None) -> Words:
     return _Table(str(path), text).words()
 
 
+def load_language(name: str) -> Words:
+    """The table of a language that comes with the package."""
+    if name not in LANGUAGES:
+        raise InputError(f"no words for the language {name!r}; choose from {', '.join(LANGUAGES)}")
+    return _default_words() if name == "english" else _shipped(f"languages/{name}.toml")
+
+
 @cache
+def _shipped(path: str) -> Words:
+    text = resources.files("query_reduction.worlds").joinpath(path).read_text(encoding="utf-8")
+    return _Table(path, text).words()
+
+
 def _default_words() -> Words:
-    text = resources.files("query_reduction.worlds").joinpath("words.toml").read_text(encoding="utf-8")
-    return _Table("words.toml", text).words()
+    return _shipped("words.toml")
 
 
 class _Table:
@@ -124,7 +142,13 @@ class _Table:
             if name not in _SECTIONS:
                 raise self._wrong(name, f"unknown section; choose from {', '.join(_SECTIONS)}")
         lexicons = {kind: self._lexicon(kind, groups) for kind, groups in _LEXICONS.items()}
-        verbs = {name: self._words(self._section("verbs", _VERBS), "verbs", name) for name in _VERBS}
+        for name in _VERBS:
+            if name not in self._section("verbs"):
+                raise self._wrong(f"verbs.{name}", "is missing")
+        verbs = {name: self._words(self._section("verbs"), "verbs", name) for name in self._section("verbs")}
+        for name in verbs.keys() & _SLOTS:
+            raise self._wrong(f"verbs.{name}", "this is the name of a slot")
+        self._grammar = self._paradigms()
         answers = self._section("answers", (*_ANSWERS, "numbers"))
         return Words(
             source=self.source,
@@ -138,6 +162,7 @@ class _Table:
             questions=self._templates("questions", _QUESTIONS, verbs),
             answers={name: self._word(answers[name], f"answers.{name}") for name in _ANSWERS},
             numbers=self._words(answers, "answers", "numbers", at_least=4),
+            grammar=self._grammar,
         )
 
     def _wrong(self, key: str, problem: str) -> InputError:
@@ -240,13 +265,50 @@ class _Table:
         if sorted(found) != sorted(slots.split()):
             expected = " ".join(f"{{{slot}}}" for slot in slots.split()) or "no slots"
             raise self._wrong(key, f"{text!r} must have {expected}, each once, and nothing else but verbs in braces")
-        if any(
-            shape not in ((None, "") if slot in verbs else (None, "", "capital", "lower")) or turned
-            for _, slot, shape, turned in parts
-        ):
-            raise self._wrong(key, f"{text!r}: a slot may be followed by ':capital' or ':lower', a verb by nothing")
+        for _, slot, spec, turned in parts:
+            if slot is not None and (problem := self._problem(spec or "", slots, turned, verb=slot in verbs)):
+                raise self._wrong(key, f"{text!r}: {{{slot}:{spec}}}: {problem}")
         ways = [text.strip()]
-        for _, slot, _, _ in parts:
+        for _, slot, spec, _ in parts:
             if slot is not None and slot in verbs:
-                ways = [way.replace(f"{{{slot}}}", verb) for way in ways for verb in verbs[slot]]
+                # A verb without a form is text like any other; one with a form is put into it with the other words.
+                old = f"{{{slot}:{spec}}}" if spec else f"{{{slot}}}"
+                new = [f"{{={verb}:{spec}}}" if spec else verb for verb in verbs[slot]]
+                ways = [way.replace(old, verb) for way in ways for verb in new]
         return ways
+
+    def _problem(self, spec: str, slots: str, turned: str | None, *, verb: bool) -> str:
+        """What is wrong with the part of a slot after its colon; nothing if it is right."""
+        forms = [name for name in spec.split(".") if name not in SHAPES] if spec else []
+        if turned or len(forms) > 1 or (verb and len(forms) < len(spec.split(".")) and spec):
+            return "a slot may be followed by one form, 'capital' or 'lower', a verb by a form"
+        for name in forms:
+            if name.startswith("@") and name[1:] not in slots.split():
+                return f"there is no slot {name[1:]!r} to agree with; choose from {slots}"
+            if not name.startswith("@") and name not in self._forms:
+                known = ", ".join(sorted(self._forms)) or "there are none"
+                return f"not ':capital', ':lower' or a form of [paradigms] ({known})"
+        return ""
+
+    def _paradigms(self) -> Grammar:
+        """How words are put into forms; a table without paradigms needs none."""
+        self._forms: set[str] = set()
+        paradigm_of: dict[str, dict[str, str]] = {}
+        gender_of: dict[str, str] = {}
+        for name, paradigm in self._section("paradigms").items() if "paradigms" in self.sections else ():
+            where = f"paradigms.{name}"
+            if not isinstance(paradigm, dict) or "words" not in paradigm:
+                raise self._wrong(where, "must be a table with words, their gender if others agree with it, and forms")
+            forms = {
+                form: self._word(pattern, f"{where}.{form}")
+                for form, pattern in paradigm.items()
+                if form not in ("words", "gender")
+            }
+            self._forms |= forms.keys()
+            for word in self._words(paradigm, where, "words"):
+                if word in paradigm_of:
+                    raise self._wrong(where, f"{word!r} is in another paradigm already")
+                paradigm_of[word] = forms
+                if "gender" in paradigm:
+                    gender_of[word] = self._word(paradigm["gender"], f"{where}.gender")
+        return Grammar(paradigm_of, gender_of)

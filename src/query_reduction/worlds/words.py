@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from string import Formatter
+from dataclasses import dataclass, field, replace
 
 from query_reduction.errors import InputError
+from query_reduction.worlds.grammar import Grammar, parts_of
 from query_reduction.worlds.options import WorldOptions
 
 __all__ = ["Lexicon", "Lines", "Motive", "Words"]
@@ -58,19 +58,17 @@ class Motive:
 class Lines(dict[tuple[int, ...], str]):
     """Sentences by numbers, each written once: ``lines[way, who, place]``, slots in the order they were given."""
 
-    def __init__(self, ways: Sequence[str], slots: Mapping[str, Sequence[str]]) -> None:
+    def __init__(self, ways: Sequence[str], slots: Mapping[str, Sequence[str]], grammar: Grammar) -> None:
         super().__init__()
         self.ways = len(ways)
         """The number of phrasings; the first number of a key chooses one."""
-        self._templates = [list(Formatter().parse(way)) for way in ways]
+        self._templates = [parts_of(way) for way in ways]
         self._slots = dict(slots)
+        self._grammar = grammar
 
     def __missing__(self, key: tuple[int, ...]) -> str:
         word_of = {name: words[number] for (name, words), number in zip(self._slots.items(), key[1:], strict=True)}
-        line = "".join(
-            text + (_shaped(word_of[slot], shape or "") if slot else "")
-            for text, slot, shape, _ in self._templates[key[0]]
-        )
+        line = "".join([self._grammar.written(part, word_of) for part in self._templates[key[0]]])
         self[key] = line
         return line
 
@@ -107,14 +105,15 @@ class Words:
     answers: Mapping[str, str]
     numbers: tuple[str, ...]
     """Number words from zero."""
+    grammar: Grammar = field(default_factory=Grammar)
 
     def lines(self, sentence: str, **slots: Sequence[str]) -> Lines:
         """The sentence's lines by numbers; ``slots`` are the words to choose from, in the order of the keys."""
-        return Lines(self.sentences[sentence], slots)
+        return Lines(self.sentences[sentence], slots, self.grammar)
 
     def asked(self, question: str, **slots: Sequence[str]) -> Lines:
         """The question's lines by numbers, as ``lines`` has the sentences'."""
-        return Lines(self.questions[question], slots)
+        return Lines(self.questions[question], slots, self.grammar)
 
     def plural(self, animal: str) -> str:
         """The plural of an animal."""
@@ -127,9 +126,3 @@ class Words:
             self,
             **{kind: replace(getattr(self, kind), unseen_from=taken.get(kind, options.things) or 0) for kind in _NAMES},
         )
-
-
-def _shaped(word: str, shape: str) -> str:
-    if shape == "capital":
-        return word[:1].upper() + word[1:]
-    return word.lower() if shape == "lower" else word

@@ -5,8 +5,12 @@ const INNER = `(?:['\\-‐‑](?=${WORD})|(?<=\\p{Nd})[.,:](?=\\p{Nd}))`;
 const LETTER = "[\\p{L}\\p{N}_\\p{M}\\u200c\\u200d]";
 const SIGN = "[\\p{Sc}\\p{Sm}\\p{So}\\u{1f000}-\\u{1faff}%‰&@#§][\\p{M}\\u{1f3fb}-\\u{1f3ff}]*";
 const SIGNS = new RegExp(`${SIGN}(?:\\u200d${SIGN})*`, "gu");
-const PLAIN_WORDS = new RegExp(`${WORD}+`, "gu");
-const TEXT_WORDS = new RegExp(`${WORD}${LETTER}*(?:${INNER}${LETTER}+)*|${SIGNS.source}`, "gu");
+// Scripts written without spaces: each character is a word.
+const UNSPACED = "[\\u3040-\\u309f\\u3400-\\u4dbf\\u4e00-\\u9fff\\uf900-\\ufaff\\u{20000}-\\u{3fffd}]";
+const PLAIN_WORDS = new RegExp(`(?:(?!${UNSPACED})${WORD})+|${UNSPACED}`, "gu");
+const SPACED = `(?!${UNSPACED})${LETTER}`;
+const TEXT_WORDS = new RegExp(
+  `(?!${UNSPACED})${WORD}(?:${SPACED})*(?:${INNER}(?:${SPACED})+)*|${UNSPACED}(?:(?!${WORD})${LETTER})*|${SIGNS.source}`, "gu");
 
 const NAME_WORDS = new RegExp(`(?!(?<=${WORD}['’])[sS](?!${WORD}))(?<!${WORD})${WORD}+`, "gu");
 const POSSESSIVE_ENDING = /(?<=.)['’][sS]$/su;

@@ -22,6 +22,10 @@ _CONTEXTS = 3
 _PART_OF_CONTEXTS = 0.3
 _SENTENCES = 5
 """The number of sentences and answers a unit must occur in to be in a class."""
+_UNITS = 400
+"""At most so many units are in classes, the most frequent ones."""
+_FILLERS = 60
+"""A gap that more units fill says little of any two of them."""
 
 
 @dataclass(frozen=True)
@@ -33,6 +37,8 @@ class Candidates:
     """By unit; a class has the number of its first unit, so a unit in no class is its own class."""
     in_class: frozenset[int]
     """Units whose class has other members."""
+    left_out: int = 0
+    """Units that would be in classes, were there not so many."""
 
 
 def joined(count: int, pairs: Iterable[tuple[int, int]]) -> NDArray[np.int64]:
@@ -68,9 +74,13 @@ def find_candidates(corpus: Corpus) -> Candidates:
     in_texts = _alike(_gaps(texts, frequent), _CONTEXTS)
     classes = joined(len(corpus.names), in_texts)
     in_answers = _alike(_answer_gaps(asked, classes, frequent), 1)
-    pairs = tuple(sorted(in_texts | in_answers))
+    alike = in_texts | in_answers
+    units = sorted({unit for pair in alike for unit in pair}, key=lambda unit: (-occurrences[unit], unit))
+    kept = frozenset(units[:_UNITS])
+    pairs = tuple(sorted(pair for pair in alike if kept.issuperset(pair)))
     classes = joined(len(corpus.names), pairs)
-    return Candidates(pairs, classes, frozenset(unit for pair in pairs for unit in pair))
+    in_class = frozenset(unit for pair in pairs for unit in pair)
+    return Candidates(pairs, classes, in_class, len(units) - len(in_class))
 
 
 def _gaps(texts: Iterable[Encoded], frequent: set[int]) -> dict[Hashable, set[int]]:
@@ -78,7 +88,7 @@ def _gaps(texts: Iterable[Encoded], frequent: set[int]) -> dict[Hashable, set[in
     for text in texts:
         for position, unit in enumerate(text):
             if unit in frequent:
-                fillers[text[:position], text[position + 1 :]].add(unit)
+                fillers[hash((text[:position], text[position + 1 :]))].add(unit)
     return fillers
 
 
@@ -97,7 +107,7 @@ def _alike(fillers: Mapping[Hashable, set[int]], enough: int) -> set[tuple[int, 
     shared: Counter[tuple[int, int]] = Counter()
     for filled in fillers.values():
         contexts.update(filled)
-        if len(filled) > 1:
+        if 1 < len(filled) <= _FILLERS:
             shared.update(combinations(sorted(filled), 2))
     return {
         pair

@@ -44,7 +44,7 @@ class Extractor:
             found = self._story(corpus.stories[story], questions_only)
             keys, counts = np.unique(np.array(found, dtype=np.int64), return_counts=True)
             counted.append((story, keys, counts))
-        return make_table(counted, len(corpus.stories), self._keys.base, self._keys.groups)
+        return make_table(counted, len(corpus.stories), self._keys.units, self._keys.groups)
 
     def _story(self, story: Told, questions_only: bool) -> list[int]:
         texts = [self._keys.text(sentence) for sentence in story.sentences]

@@ -20,6 +20,7 @@ from math import inf
 import numpy as np
 from numpy.typing import NDArray
 
+from query_reduction.names.discovery.budget import Budget
 from query_reduction.names.discovery.candidates import Candidates
 from query_reduction.names.discovery.corpus import Corpus
 from query_reduction.names.discovery.evidence import Evidence
@@ -45,6 +46,9 @@ _DOUBTFUL = 3.4
 _FEW_STORIES = 300
 """With fewer stories than this, kinds are confirmed with the units of all others counted as one."""
 _PAIRINGS = 7
+_FOR_PAIRS = 0.6
+_FOR_CONTROLS = 0.9
+"""The parts of the time after which no more pairs are tried, and no more groups controlled."""
 _LINKED = 0.66
 """The fraction of pairs between two groups that must be accepted for the groups to be merged."""
 
@@ -86,8 +90,10 @@ class Trial:
         candidates: Candidates,
         seed: int,
         larger: Callable[[], Trial] | None = None,
+        budget: Budget | None = None,
     ) -> None:
         """``larger`` gives a trial on these stories and more, in which units have the same numbers."""
+        self.budget = budget or Budget(inf)
         self._larger = cache(larger) if larger else None
         self.corpus = corpus
         self.candidates = candidates
@@ -161,9 +167,14 @@ class Trial:
         }
 
     def _may_be_forms_of(self, unit: int, others: Collection[int]) -> bool:
-        """Whether there are as many of these, in one class, as units like this one: the same names in other forms."""
+        """Whether there are as many of these, in one class, as units like this one: the same names in other forms.
+
+        Units like it that are on both sides have no other form there ("сад"), so only those count that are not.
+        """
         classes = self.candidates.classes
-        alike = sum(int(classes[each] == classes[unit]) for each in self.candidates.in_class)
+        alike = sum(
+            int(classes[each] == classes[unit] and not self._sides[each].all()) for each in self.candidates.in_class
+        )
         return max(Counter(int(classes[other]) for other in others).values(), default=0) >= alike
 
     def control_fails(self, one: int, other: int) -> bool:
@@ -194,9 +205,14 @@ def find_kinds(trial: Trial) -> tuple[list[list[int]], set[tuple[int, int]]]:
     """Groups of units of which any two may be exchanged, and the pairs that were refuted."""
     accepted: set[tuple[int, int]] = set()
     refuted: set[tuple[int, int]] = set()
-    for pair in trial.candidates.pairs:
-        if not trial.frequent[list(pair)].all():
-            continue
+    pairs = [pair for pair in trial.candidates.pairs if trial.frequent[list(pair)].all()]
+    present = trial.presence.stories
+    pairs.sort(key=lambda pair: (-int(present[list(pair)].min()), pair))
+    for number, pair in enumerate(pairs):
+        if trial.budget.spent(_FOR_PAIRS):
+            trial.budget.leave_out(f"{len(pairs) - number} of {len(pairs)} pairs of words (out of time)")
+            break
+        trial.budget.say(f"trying {len(pairs)} exchanges", 0.2 + 0.4 * number / len(pairs))
         if trial.refuted(pair):
             refuted.add(pair)
         elif trial.testable(*pair):
@@ -204,6 +220,10 @@ def find_kinds(trial: Trial) -> tuple[list[list[int]], set[tuple[int, int]]]:
     surely: list[list[int]] = []
     together: list[list[int]] = []
     for group in _grouped(trial, accepted):
+        if trial.budget.spent(_FOR_CONTROLS):
+            trial.budget.leave_out("controls of some groups of words, which are kept apart (out of time)")
+            break
+        trial.budget.say("controlling what was found", 0.65)
         ring = zip(group, [*group[1:], group[0]], strict=True) if len(group) > 2 else [tuple(group)]
         if all(trial.control_fails(one, other) for one, other in ring):
             surely.append(group)
@@ -211,7 +231,7 @@ def find_kinds(trial: Trial) -> tuple[list[list[int]], set[tuple[int, int]]]:
             together.append(group)
         else:
             surely += _grouped(trial, {pair for pair in combinations(group, 2) if _passes(trial, pair, accepted)})
-    groups = [group for group in surely + together if _stands_together(trial, group)]
+    groups = [group for group in surely + together if not trial.budget.spent() and _stands_together(trial, group)]
     if len(trial.corpus.stories) < _FEW_STORIES:
         groups = _confirmed(trial, groups, accepted, refuted)
     return groups, refuted
@@ -240,7 +260,7 @@ def _confirmed(
 
 
 def _passes(trial: Trial, pair: tuple[int, int], accepted: set[tuple[int, int]]) -> bool:
-    return pair in accepted and trial.control_fails(*pair)
+    return pair in accepted and not trial.budget.spent(_FOR_CONTROLS) and trial.control_fails(*pair)
 
 
 def _stands_together(trial: Trial, group: Sequence[int]) -> bool:

@@ -6,7 +6,7 @@ the first distinguishes.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Hashable, Sequence
 from enum import IntEnum
 
@@ -15,6 +15,9 @@ from query_reduction.names.discovery.corpus import Corpus, Encoded
 from query_reduction.names.discovery.table import PLACES
 
 __all__ = ["Group", "Keys", "Text"]
+
+_ANSWERS = 500
+"""The number of units of answers that features tell apart."""
 
 
 class Group(IntEnum):
@@ -51,8 +54,13 @@ class Keys:
 
     def __init__(self, corpus: Corpus, candidates: Candidates, counted_as: Sequence[int] | None = None) -> None:
         self.classes: list[int] = candidates.classes.tolist()
-        self._counted_as = range(len(corpus.names)) if counted_as is None else counted_as
-        self.base = len(corpus.names) + 1
+        self.units: list[int] = sorted({*candidates.in_class, *_common_answers(corpus)})
+        """All units that features tell apart, by their numbers there; all others have the next number."""
+        number = {unit: number for number, unit in enumerate(self.units)}
+        counted = counted_as or range(len(corpus.names))
+        self._number_of = {unit: number.get(counted[unit], place) for unit, place in number.items()}
+        self._other = len(self.units)
+        self.base = len(self.units) + 2
         self.groups: list[Group] = []
         """Of each structure."""
         self._in_class = candidates.in_class
@@ -66,8 +74,9 @@ class Keys:
         if number == len(self.groups):
             self.groups.append(group)
         key = number
+        number_of = self._number_of
         for place in range(PLACES):
-            key = key * self.base + (self._counted_as[units[place]] + 1 if place < len(units) else 0)
+            key = key * self.base + (number_of.get(units[place], self._other) + 1 if place < len(units) else 0)
         return key
 
     def text(self, encoded: Encoded) -> Text:
@@ -88,3 +97,8 @@ class Keys:
             text = Text(tuple([encoded[place] for place in places]), (tuple(fine), tuple(coarse)))
             self._texts[encoded] = text
         return text
+
+
+def _common_answers(corpus: Corpus) -> list[int]:
+    answers = Counter(unit for story in corpus.stories for question in story.questions for unit in question.answer)
+    return [unit for unit, _ in answers.most_common(_ANSWERS)]

@@ -44,11 +44,16 @@ class Table:
     group: Ints
     """Of each feature."""
     base: int
-    """One more than the number of units: keys are numbers to this base."""
+    """Two more than the number of units: keys are numbers to this base, for no unit, for each, and for any other."""
+    numbered: Ints
+    """The number in the corpus of each unit of the table."""
 
 
-def make_table(counted: Sequence[tuple[int, Ints, Ints]], stories: int, base: int, groups: Sequence[int]) -> Table:
+def make_table(
+    counted: Sequence[tuple[int, Ints, Ints]], stories: int, numbered: Sequence[int], groups: Sequence[int]
+) -> Table:
     """From each story's number, its features' keys and their counts; ``groups`` are those of the structures."""
+    base = len(numbered) + 2
     all_keys = np.concatenate([keys for _, keys, _ in counted]) if counted else np.zeros(0, np.int64)
     counts = np.concatenate([counts for _, _, counts in counted]) if counted else np.zeros(0, np.int64)
     story = np.repeat(
@@ -62,11 +67,17 @@ def make_table(counted: Sequence[tuple[int, Ints, Ints]], stories: int, base: in
     units = np.stack([keys // base**place % base for place in reversed(range(PLACES))], axis=1) - 1
     totals = cumulated[starts[1:]] - cumulated[starts[:-1]]
     group = np.array(groups, dtype=np.int64)[keys // base**PLACES]
-    return Table(keys, units, totals, starts, story[order], counts[order].astype(np.float32), stories, group, base)
+    return Table(
+        keys, units, totals, starts, story[order], counts[order].astype(np.float32), stories, group, base,
+        np.array(numbered, dtype=np.int64),
+    )  # fmt: skip
 
 
 def renamed_differences(table: Table, renaming: Ints) -> Differences:
     """For every feature that an exchange of units moves: its counts minus those of its image, story by story."""
+    number_of = np.zeros(len(renaming), np.int64)
+    number_of[table.numbered] = np.arange(len(table.numbered))
+    renaming = np.append(number_of[renaming[table.numbered]], len(table.numbered))
     moves = renaming != np.arange(len(renaming))
     extended = np.append(moves, False)  # for "no unit", which is -1
     affected = np.flatnonzero((table.totals * 2 >= _SEEN) & extended[table.units].any(axis=1))

@@ -39,6 +39,8 @@ _Key = tuple[tuple[_Name, ...], ...]
 
 def join_by_truth(trial: Trial, kinds: Sequence[Sequence[int]], couplings: Sequence[Coupling]) -> list[list[int]]:
     """The kinds, with those of a class merged where the answers support it."""
+    if trial.budget.spent():
+        return [list(kind) for kind in kinds]
     coupled = {unit for coupling in couplings for pair in coupling for unit in pair}
     presence = trial.presence
     joined = [list(kind) for kind in kinds]

@@ -137,7 +137,8 @@ def record_scanner(path: Path) -> Scanner | None:
     beginning = first_characters(path).lstrip()
     first_line, _, rest = beginning.partition("\n")
     if suffix in (".jsonl", ".ndjson"):  # some people name a whole array so
-        return scan_json if first_line.strip() == "{" or first_line.startswith("[") else jsonl.scan_lines
+        whole = first_line.startswith("[") or (first_line.strip() == "{" and rest.strip())
+        return scan_json if whole else jsonl.scan_lines
     if beginning.startswith("{") and rest.strip() and _is_json(first_line):
         return jsonl.scan_lines  # some people name these .json, too
     if suffix == ".json" or beginning.startswith(("{", "[")):
