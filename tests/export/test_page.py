@@ -58,20 +58,18 @@ def assert_same(page: Page, model: StoryModel, story: list[str], question: str) 
     found: dict[str, Any] = page.evaluate("([story, question]) => qrn.answer(story, question)", [story, question])
     trace = model.explain(story, question, endings=False)
     about = f"{story} {question}"
-    assert found["story"] == list(trace.story), about
-    assert found["positions"] == list(trace.positions), about
-    assert found["omitted"] == list(trace.omitted), about
-    assert found["unknownWords"] == list(trace.unknown_words), about
-    assert found["notes"] == trace.notes(), about
+    expected = trace.as_json()
+    for name in (*trace.read.as_json(), "story", "sentences", "positions"):
+        assert found[name] == expected[name], (name, about)
     assert found["confidence"] == pytest.approx(trace.confidence, abs=NEAR), about
     for one, (_, probability) in zip(found["ranked"], trace.ranked, strict=False):
         assert one["probability"] == pytest.approx(probability, abs=NEAR), about
     if trace.ranked[0][1] - trace.ranked[min(1, len(trace.ranked) - 1)][1] > NEAR:
-        assert found["text"] == trace.answer, about
+        assert found["answer"] == trace.answer, about
     assert found["shares"] == pytest.approx(trace.shares().tolist(), abs=NEAR), about
     for layer, read in zip(found["layers"], trace.layers, strict=True):
         for name, values in read.mean_gates().items():
-            assert layer[name] == pytest.approx(values.tolist(), abs=NEAR), (name, about)
+            assert layer["gates"][name] == pytest.approx(values.tolist(), abs=NEAR), (name, about)
 
 
 def story_model(name: str) -> StoryModel:
