@@ -384,6 +384,33 @@ def test_a_signal_before_the_first_epoch_leaves_nothing(tmp_path: Path, asked: s
     assert not (tmp_path / "run").exists()
 
 
+_LOST_IN_A_FINALISER = """
+import os, signal, sys, time
+from query_reduction import worlds
+
+class Closing:
+    def __del__(self):
+        os.kill(os.getpid(), int(sys.argv[1]))
+
+def write(*arguments, **options):
+    Closing()
+    while True:
+        time.sleep(0.01)
+
+worlds.write = write
+from query_reduction.cli import main
+sys.exit(main(sys.argv[2:]))
+"""
+
+
+@pytest.mark.parametrize(("asked", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_whose_exception_is_dropped_comes_again(tmp_path: Path, asked: signal.Signals, code: int) -> None:
+    command = [sys.executable, "-c", _LOST_IN_A_FINALISER, str(int(asked)), "data", "generate", "--out", "stories"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, cwd=tmp_path)
+    assert "Exception ignored" in done.stderr
+    assert (done.returncode, done.stderr.splitlines()[-1]) == (code, "qrn data generate: interrupted")
+
+
 @pytest.mark.parametrize(
     ("module", "command"),
     [

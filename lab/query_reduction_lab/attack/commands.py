@@ -158,12 +158,15 @@ def attempt(
         if child == 0:
             code = 70
             try:
-                signal.pthread_sigmask(signal.SIG_UNBLOCK, POLITE)
+                for number in POLITE:  # as in a new process: one that comes before the command begins ends it
+                    signal.signal(number, signal.SIG_DFL)
                 os.setpgid(0, 0)
                 os.dup2(said.fileno(), 1)
                 os.dup2(said.fileno(), 2)
                 faults.fault_set(str(folder).encode(), ctypes.c_long(fail_at), ctypes.c_int(fail_with))
+                signal.pthread_sigmask(signal.SIG_UNBLOCK, POLITE)
                 code = main(arguments)
+                signal.pthread_sigmask(signal.SIG_BLOCK, POLITE)
                 sys.stdout.flush()
             except BaseException:
                 traceback.print_exc()

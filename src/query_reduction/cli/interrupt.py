@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import TYPE_CHECKING
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 __all__ = ["Stop", "Terminated", "end_on_signals", "exit_code", "loss_shown", "stop_on_signal", "train_with_progress"]
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
+_AGAIN = 1.0
+"""Seconds until a signal comes again, if the command has not ended by then."""
 
 
 class Terminated(KeyboardInterrupt):
@@ -49,14 +51,32 @@ def exit_code(error: KeyboardInterrupt) -> int:
 
 
 def _end_at_once(number: int, frame: FrameType | None) -> None:
+    # Where an exception cannot go on, as in a finaliser or a callback of a weak reference, Python reports it and drops
+    # it. Unless the command has ended by then, the signal is therefore raised again.
+    _last.signal = number
+    signal.setitimer(signal.ITIMER_REAL, _AGAIN)
     raise Terminated if number == signal.SIGTERM else KeyboardInterrupt
+
+
+_last = Stop()
+"""The last signal that raised an exception."""
+
+
+def _raise_again(number: int, frame: FrameType | None) -> None:
+    if _last.signal is not None:
+        signal.raise_signal(_last.signal)
 
 
 @contextmanager
 def end_on_signals() -> Iterator[None]:
     """Let SIGTERM raise an exception, as SIGINT does, so that commands clean up before they end."""
-    with _handled(_end_at_once):
-        yield
+    with _handled(_raise_again, (signal.SIGALRM,)), _handled(_end_at_once):
+        try:
+            yield
+        finally:
+            if _last:
+                signal.setitimer(signal.ITIMER_REAL, 0)
+                _last.signal = None
 
 
 @contextmanager
@@ -79,13 +99,15 @@ def stop_on_signal(message: str, request_stop: Callable[[], None] = lambda: None
 
 
 @contextmanager
-def _handled(handler: Callable[[int, FrameType | None], None]) -> Iterator[None]:
+def _handled(
+    handler: Callable[[int, FrameType | None], None], numbers: Sequence[signal.Signals] = _SIGNALS
+) -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():  # only the main thread gets signals
         yield
         return
-    before = {number: signal.getsignal(number) for number in _SIGNALS}
+    before = {number: signal.getsignal(number) for number in numbers}
     try:
-        for number in _SIGNALS:
+        for number in numbers:
             signal.signal(number, handler)
         yield
     finally:
