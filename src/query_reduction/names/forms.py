@@ -117,9 +117,10 @@ def _rule(told: Iterable[tuple[tuple[str, ...], str]], place: int) -> Rule | Non
             if beside == ALONE:
                 return Rule(beside, forms)
             rules.append(Rule(beside, forms))
-    # In few texts other words may seem to decide: each of them must be seen with the same name several times.
+    # In few texts several words may seem to decide: the right one has been seen with the same name several times.
     best = min(rules, key=lambda rule: len(rule.forms), default=None)
-    return best if best and len(told) - len(best.forms) >= _CONFIRMED else None
+    sure = best and (len(rules) == 1 or len(told) - len(best.forms) >= _CONFIRMED)
+    return best if sure else None
 
 
 @lru_cache(maxsize=1 << 18)
