@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shlex
 from pathlib import Path
@@ -10,9 +9,7 @@ from pathlib import Path
 import pytest
 from places import ROOT
 
-from query_reduction import worlds
 from query_reduction.cli import main
-from query_reduction.text.formats.jsonl import format_stories
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
@@ -21,21 +18,24 @@ def blocks(language: str) -> list[str]:
     return re.findall(rf"```{language}\n(.*?)```", README, re.DOTALL)
 
 
+def commands(text: str) -> list[tuple[str, str]]:
+    """The commands of the console blocks of a text, each with the output that is shown below it."""
+    parts = re.split(r"^\$ ", "\n".join(re.findall(r"```console\n(.*?)```", text, re.DOTALL)), flags=re.MULTILINE)[1:]
+    return [(command, shown.strip("\n")) for command, _, shown in (part.partition("\n") for part in parts)]
+
+
 def test_commands_and_example_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    """Each command works on what the commands before it made, and prints what is shown below it."""
     monkeypatch.chdir(tmp_path)
-    Path("story.txt").write_text("Mary got the milk.\nMary went to the garden.\n")
-    example = json.loads(blocks("json")[0])
-    own = worlds.generate(2, 60)
-    Path("stories.jsonl").write_text(json.dumps(example) + "\n" + "".join(format_stories(own)))
-    commands = [line for block in blocks("console") for line in block.splitlines()]
-    assert commands
-    for command in commands:
+    monkeypatch.setenv("COLUMNS", "80")
+    assert commands(README)
+    for command, shown in commands(README):
         program, *arguments = shlex.split(command)
         assert program == "qrn"
         assert main(arguments) == 0, command
-    capsys.readouterr()
+        assert shown in capsys.readouterr().out, command
     (code,) = blocks("python")
     exec(compile(code, "README.md", "exec"), {})
     assert "garden" in capsys.readouterr().out

@@ -9,8 +9,12 @@ import pytest
 
 from query_reduction.errors import InputError
 from query_reduction.names import Symmetries
-from query_reduction.names.spans import Span, discovered_names, read_names, spans_by
+from query_reduction.names.spans import discovered_names, read_names, spans_by
+from query_reduction.names.symbols import Span
 from query_reduction.names.units import Units
+from query_reduction.reading.stories import StoryOptions, StoryParts
+from query_reduction.text.stories import Question, Story
+from query_reduction.worlds import generate, load_language
 
 FOUND = Symmetries(
     kinds=(("иван", "анна"), ("кухня", "сад"), ("пошёл", "поехал")),
@@ -47,3 +51,18 @@ def test_a_file_without_names_is_named(tmp_path: Path) -> None:
     for name, complaint in (("empty.txt", "1 to 1000000 names"), ("none.txt", "no such file")):
         with pytest.raises(InputError, match=complaint):
             read_names(tmp_path / name)
+
+
+def test_names_that_are_found_become_symbols_in_any_script() -> None:
+    stories = generate(1, 400, seed=3, words=load_language("chinese"))
+    parts = StoryParts("worlds", stories)
+    task = parts.learn(StoryOptions(names="symbols", symmetries=True), stories)
+    read = task.read(["玛丽去了花园。", "约翰走到厨房。"], "玛丽在哪里？")
+    assert read.asked.text == "name_1在哪里？"
+    assert read.sentences[0].text.startswith("name_1去了") and read.sentences[1].text.startswith("name_2走到")
+
+
+def test_a_given_list_says_what_becomes_a_symbol() -> None:
+    story = Story(("the hall sensor saw tom.",), (Question("where is tom?", "hall", 1),))
+    task = StoryParts("own", [story]).learn(StoryOptions(names="symbols", name_list="tom\nhall sensor"), [story])
+    assert task.read(story.sentences, "where is tom?").sentences[0].text == "the name_2 saw name_1."

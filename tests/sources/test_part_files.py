@@ -68,9 +68,9 @@ def test_read_takes_what_the_readme_says() -> None:
     assert qr.read(rows) == [qr.Story(("Mary left.", "John stayed."), (qr.Question("How many left?", "1", 2),))]
 
 
-def test_the_dialog_of_the_readme_is_one(tmp_path: Path) -> None:
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+def test_the_dialog_of_the_documentation_is_one(tmp_path: Path) -> None:
+    readme = (ROOT / "docs" / "files.md").read_text(encoding="utf-8")
     (line,) = (line for line in readme.splitlines() if line.startswith('{"turns"'))
     (tmp_path / "own.jsonl").write_text(line)
     (dialog,) = qr.read(tmp_path / "own.jsonl")
-    assert [question.answer for question in dialog.questions] == ["api_call rome", "what about the_place"]
+    assert [question.answer for question in dialog.questions] == ["api_call rome", "what about the_place?"]

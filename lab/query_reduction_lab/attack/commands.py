@@ -10,6 +10,7 @@ import ctypes
 import hashlib
 import io
 import json
+import math
 import os
 import signal
 import subprocess
@@ -29,8 +30,10 @@ from query_reduction.worlds import write as write_stories
 from query_reduction_lab.experiments.plan import Variation
 from query_reduction_lab.experiments.table_recipes import RECIPES
 
-__all__ = ["COMMANDS", "Command", "Outcome", "attempt", "leftovers", "preloaded", "workplace"]
+__all__ = ["COMMANDS", "POLITE", "Command", "Outcome", "attempt", "leftovers", "preloaded", "workplace"]
 
+POLITE = (signal.SIGINT, signal.SIGTERM)
+"""Signals that ask a command to end."""
 _SLOW = 120.0
 _TIMES = 1 + 2 * AT_ONCE // 300
 """How often 300 questions are answered, so that their answers are written in several pieces."""
@@ -57,6 +60,8 @@ class Outcome:
     said: str
     calls: int
     """Calls that wrote to the folder."""
+    went_on: float = 0.0
+    """For how many seconds after a signal the command was still at work."""
 
 
 def _train(folder: Path) -> list[str]:
@@ -147,10 +152,13 @@ def attempt(
     time; one that takes too long is killed."""
     faults = ctypes.CDLL(None)
     with tempfile.TemporaryFile() as said, tempfile.TemporaryFile() as counted:
+        # Python's own work after a fork swallows exceptions, those of signals too.
+        signal.pthread_sigmask(signal.SIG_BLOCK, POLITE)
         child = os.fork()
         if child == 0:
             code = 70
             try:
+                signal.pthread_sigmask(signal.SIG_UNBLOCK, POLITE)
                 os.setpgid(0, 0)
                 os.dup2(said.fileno(), 1)
                 os.dup2(said.fileno(), 2)
@@ -160,24 +168,30 @@ def attempt(
             except BaseException:
                 traceback.print_exc()
             finally:
+                ended = time.monotonic()
                 sys.stderr.flush()
-                os.write(counted.fileno(), str(faults.fault_calls()).encode())
+                os.write(counted.fileno(), f"{faults.fault_calls()} {ended}".encode())
                 os._exit(code)
-        code = _wait(child, kill_after, kill_with)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, POLITE)
+        code, sent = _wait(child, kill_after, kill_with)
         said.seek(0)
         counted.seek(0)
-        return Outcome(code, said.read().decode(errors="replace"), int(counted.read() or 0))
+        calls, end = (counted.read().decode() or "0 0").split()
+        return Outcome(code, said.read().decode(errors="replace"), int(calls), max(float(end) - sent, 0.0))
 
 
-def _wait(child: int, kill_after: float | None, kill_with: signal.Signals) -> int:
+def _wait(child: int, kill_after: float | None, kill_with: signal.Signals) -> tuple[int, float]:
+    """The exit code of a child, and when it got the signal."""
+    sent = math.inf
     if kill_after is not None:
         if (code := _ended(child, kill_after)) is not None:
-            return code
+            return code, sent
         os.kill(child, kill_with)
+        sent = time.monotonic()
     if (code := _ended(child, _SLOW)) is not None:
-        return code
+        return code, sent
     os.kill(child, signal.SIGKILL)
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), sent
 
 
 def _ended(child: int, seconds: float) -> int | None:

@@ -60,7 +60,7 @@ def collect(folder: Path) -> dict[str, Any]:
         "seconds": result["seconds"],
         "settings": result["settings"],
         "data_sha256": result["data"]["sha256"],
-        "trained_by": result["provenance"],
+        "trained_by": {name: result[name] for name in ("command", "version", "commit", "machine")},
     }
 
 

@@ -21,9 +21,9 @@ MARKED = "before\n<!-- table:{0} -->\nold\n<!-- /table:{0} -->\nafter\n"
 
 
 def test_the_readme_is_as_results_say() -> None:
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    text = (ROOT / "results" / "README.md").read_text(encoding="utf-8")
     assert fill_readme(text, ResultStore(ROOT / "results" / "store")) == text, (
-        "fill it again with  qrn reproduce qa-1k --report-only --readme README.md"
+        "fill it again with  qrn reproduce qa-1k --report-only --readme results/README.md"
     )
 
 

@@ -19,7 +19,10 @@ def finished(folder: Path, **network: object) -> Path:
         "settings": {"network": {"network": "follow", **network}},
         "data": {"name": "clutrr", "sha256": "0" * 64},
         "seconds": 3.5,
-        "provenance": {"commit": "abc"},
+        "command": "qrn train",
+        "version": "0.3.0",
+        "commit": "abc",
+        "machine": {},
     }
     (folder / "result.json").write_text(json.dumps(result))
     return folder
@@ -28,6 +31,7 @@ def finished(folder: Path, **network: object) -> Path:
 def test_rows_and_table(tmp_path: Path) -> None:
     row = collect(finished(tmp_path / "one", reduction="compose", orders="all"))
     assert row["network"] == "follow, reduction compose"
+    assert row["trained_by"]["commit"] == "abc"
     assert row["accuracy"] == {"2": {"mean": 85.0, "deviation": 5.0}, "10": {"mean": 70.0, "deviation": 0.0}}
     table = as_markdown([row, collect(finished(tmp_path / "two"))])
     assert "| network | restarts | 2 | 10 |" in table

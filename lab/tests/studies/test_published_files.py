@@ -13,9 +13,9 @@ from query_reduction_lab.experiments.catalogue import EXPERIMENTS
 from query_reduction_lab.studies import splits, transfer
 
 RESULTS = ROOT / "results"
-README = (ROOT / "README.md").read_text(encoding="utf-8")
+README = "\n\n".join((ROOT / name).read_text(encoding="utf-8") for name in ("README.md", "results/README.md"))
 STUDIED = sorted(path for path in RESULTS.glob("**/*.json") if not {"store", ".unfinished"} & set(path.parts))
-BY_HAND = {"EXPERIMENTS.md"}
+BY_HAND = {"README.md", "EXPERIMENTS.md"}
 OF_COMMANDS = {"bench.md", "audit.md", "attack.md"}
 ITEM_BY_ITEM = {"figures.json", "attack.json"}
 """Each network, or each row, says by which commit it was made; the parts are of different commits."""

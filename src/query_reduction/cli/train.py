@@ -75,7 +75,7 @@ class Train:
     """
 
     data: str = "generated"
-    """Your file or folder; or generated, generated-dialog, babi, babi/en-10k, dialog."""
+    """Your file or folder; or generated, generated-dialog, babi, babi/en-10k, dialog, stepgame, clutrr."""
     task: str | None = None
     """The bAbI task: a number, or several (1-5,19 or all) for one network that learns all of them."""
     network: str | None = None
@@ -95,6 +95,8 @@ class Train:
     haystack: Annotated[Path | None, RARE] = None
     """A text in which training stories are hidden (--recipe long), so that the network learns to find facts in it; the
     last tenth of its lines is kept for development."""
+    name_file: Annotated[Path | None, RARE] = None
+    """A file of names, one on each line, for a network that reads names as symbols of their story."""
     questions: Annotated[int, Between(1, 10_000_000)] = 1000
     """Training questions per task, or training dialogs, for generated data."""
     out: Path | None = None
@@ -113,6 +115,7 @@ class Train:
         """Train, choose, test, report."""
         with needs("train", "training"):
             from query_reduction.training.api import setup_for
+        from query_reduction.names.spans import read_names
         from query_reduction.sources.named import load_parts
         from query_reduction.text.haystack import read_haystack
         from query_reduction.training.harm import without_harm
@@ -130,6 +133,8 @@ class Train:
         if self.haystack is not None:
             parts = parts.hidden_in(read_haystack(self.haystack))
         settings = {**self.settings, **({"head": self.head} if self.head in ("responses", "slots") else {})}
+        if self.name_file is not None:
+            settings["name_list"] = "\n".join(read_names(self.name_file))
         setup, start = setup_for(self.network, self.recipe, parts, settings, self.from_model)
         _warn(parts, self.data)
         folder = self._folder(parts.name, parts.kind, setup.name)

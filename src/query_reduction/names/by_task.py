@@ -47,6 +47,11 @@ class SymmetriesByTask:
         return frozenset().union(*(found.units.phrases for found in self.of_task.values()))
 
     @property
+    def only(self) -> Symmetries | None:
+        """The symmetries of the only task, if there is one."""
+        return next(iter(self.of_task.values())) if len(self.of_task) == 1 else None
+
+    @property
     def has_forms(self) -> bool:
         """Whether names have several forms in any task."""
         return any(found.units.names for found in self.of_task.values())

@@ -7,20 +7,16 @@ one: "кухню" is the name "кухня", and the name in "Benjamin's" is "ben
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from query_reduction.errors import InputError
+from query_reduction.names.symbols import NameSpans, Span, name_spans
 from query_reduction.names.symmetries import Symmetries
 from query_reduction.names.units import TextKind, Units, plain, words_of
 from query_reduction.text.words import WORD, compose
 
-__all__ = ["NameSpans", "Span", "discovered_names", "read_names", "spans_by"]
-
-Span = tuple[int, int, str]
-"""Where a name begins and ends in a text, and the name."""
-NameSpans = Callable[[Sequence[str]], list[list[Span]]]
-"""From the texts of a story, the question last, to the names in each."""
+__all__ = ["discovered_names", "read_names", "spans_by"]
 
 _MOST_NAMES = 1_000_000
 
@@ -47,7 +43,7 @@ def read_names(path: Path) -> tuple[str, ...]:
     return names
 
 
-def spans_by(symmetries: Symmetries | None, given: Iterable[str], otherwise: NameSpans) -> NameSpans:
+def spans_by(symmetries: Symmetries | None, given: Iterable[str], otherwise: NameSpans = name_spans) -> NameSpans:
     """A function that finds names: those discovered, or else those given, or else what another function finds.
 
     A story in which none of them stands is left to the next.

@@ -14,7 +14,7 @@ from functools import cached_property
 
 from query_reduction.errors import InputError
 from query_reduction.names import KnownReading, NameReaders
-from query_reduction.names.symbols import as_symbols
+from query_reduction.names.symbols import NameSpans, as_symbols, name_spans
 from query_reduction.reading.question import ReadQuestion
 from query_reduction.text.pronouns import PERSONAL, POSSESSIVE, pronouns
 from query_reduction.text.sentences import split_sentences
@@ -67,6 +67,8 @@ class Reader:
     """The words that may follow each other in a sentence, where training tells."""
     symbols: bool = False
     """Whether names are numbered anew in every story."""
+    spans: NameSpans = name_spans
+    """Which words are names, if so."""
 
     def read(self, story: Sequence[str], question: str) -> ReadQuestion:
         """Sentences and a question, made readable."""
@@ -103,7 +105,7 @@ class Reader:
 
     def _in_symbols(self, story: tuple[str, ...], question: str) -> ReadQuestion:
         """Every sentence with symbols for names."""
-        named = as_symbols(story, question)
+        named = as_symbols(story, question, self.spans)
         sentences, asked = list(map(self.sentence, named.sentences)), self.sentence(named.question)
         unknown = dict.fromkeys([word for sentence in (*sentences, asked) for word in sentence.unknown])
         return self._read(story, question, sentences, asked, tuple(range(len(story))), tuple(unknown), named)

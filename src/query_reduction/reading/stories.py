@@ -15,7 +15,8 @@ from query_reduction.errors import InputError
 from query_reduction.heads.arrays import HeadConfig
 from query_reduction.heads.softmax import best, softmax
 from query_reduction.names import NameReaders, SymmetriesByTask
-from query_reduction.names.symbols import as_symbols, symbols
+from query_reduction.names.spans import spans_by
+from query_reduction.names.symbols import NameSpans, as_symbols, symbols
 from query_reduction.network import Floats, Network
 from query_reduction.reading.answers import answered_right, error_by_task, percent_wrong
 from query_reduction.reading.calibration import Calibration
@@ -77,6 +78,10 @@ class StoryOptions:
     names: Literal["words", "symbols"] = "words"
     """words = a name is a word like any other; symbols = names are numbered anew in every story, so that a network
     knows no name and can be asked about any."""
+    name_list: str = ""
+    """Names that symbols stand for, one on each line, forms of a name with tabs between them (--name-file reads them
+    from a file). Otherwise names are what --symmetries finds questions to ask about, or words in brackets or with a
+    capital letter."""
 
     def __post_init__(self) -> None:
         check(self)
@@ -173,8 +178,16 @@ class StoryTask(Task):
         """How it reads what people write."""
         reads_all = self.options.unreadable == "read"
         names = NameReaders(self.symmetries, self.vocabulary.words) if self.symmetries and not reads_all else None
-        symbols = self.options.names == "symbols"
-        return Reader(self.vocabulary, names, self.options.memory, self.unseen_share, reads_all, self.pairs, symbols)
+        return Reader(
+            self.vocabulary,
+            names,
+            self.options.memory,
+            self.unseen_share,
+            reads_all,
+            self.pairs,
+            self.options.names == "symbols",
+            _spans(self.symmetries, self.options),
+        )
 
     def read(self, story: str | Sequence[str], question: str) -> ReadQuestion:
         """A story (sentences, or texts of several) and a question as they are read."""
@@ -325,18 +338,17 @@ class StoryParts(Parts):
         any_writing = options.writing == "any"
         if any_writing:
             known, train = ([split_story(story) for story in stories] for stories in (known, train))
-        if options.names == "symbols":
-            if options.symmetries:
-                raise InputError("symmetries has no effect on names that are symbols of their story")
-            known, train = (list(_in_symbols(stories)) for stories in (known, train))
-        unseen_share = _unseen_share(train)
-        fold_case = any_writing and not case_matters(known)
         symmetries = None
         told_again: list[Story] = []
         if options.symmetries:
             symmetries = SymmetriesByTask.discovered(train, options.symmetry_seconds, progress)
             told_again = _retold(symmetries, train)
-            known = [*known, *told_again]
+        if options.names == "symbols":
+            spans = _spans(symmetries, options)
+            known, train, told_again = (list(_in_symbols(stories, spans)) for stories in (known, train, told_again))
+        unseen_share = _unseen_share(train)
+        fold_case = any_writing and not case_matters(known)
+        known = [*known, *told_again]
         vocabulary = Vocabulary.from_stories(
             known,
             "text" if any_writing else "words",
@@ -359,11 +371,16 @@ class StoryParts(Parts):
         yield from self.haystack
 
 
-def _in_symbols(stories: Iterable[Story]) -> Iterator[Story]:
+def _spans(symmetries: SymmetriesByTask | None, options: StoryOptions) -> NameSpans:
+    """Which words are names: those discovered, those given, or by their letters."""
+    return spans_by(symmetries.only if symmetries else None, options.name_list.splitlines())
+
+
+def _in_symbols(stories: Iterable[Story], spans: NameSpans) -> Iterator[Story]:
     """Stories with symbols for names, one per question."""
     for story in stories:
         for question in story.questions:
-            named = as_symbols(story.sentences[: question.after], question.text)
+            named = as_symbols(story.sentences[: question.after], question.text, spans)
             asked = replace(question, text=named.question, answer=named.in_known_names(question.answer))
             yield replace(story, sentences=named.sentences, questions=(asked,))
 
