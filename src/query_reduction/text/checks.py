@@ -85,7 +85,8 @@ _Examples: TypeAlias = list[tuple[Question, bytes]]
 
 
 def _examples(stories: Iterable[Story]) -> _Examples:
-    return [example for story in stories for example in examples_of(story)]
+    # The state of a thing before the first sentence has no story to compare.
+    return [example for story in stories for example in examples_of(story) if example[0].after]
 
 
 def _contradictions(examples: _Examples) -> Iterator[Finding]:
