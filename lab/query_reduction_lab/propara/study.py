@@ -160,7 +160,7 @@ def grid_of(story: Story) -> Grid:
 
 def name_of(story: Story) -> str:
     """The number of a paragraph."""
-    return story.questions[0].id
+    return story.questions[0].id.partition(":")[0]
 
 
 def _untold(parts: Parts) -> Parts:

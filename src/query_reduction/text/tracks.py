@@ -27,9 +27,12 @@ def tracks_of(story: Story) -> dict[str, dict[int, str]]:
 def story_of_tracks(
     sentences: Sequence[str], tracks: Sequence[tuple[str, Sequence[str]]], *, name: str = "", task: str = ""
 ) -> Story:
-    """A story with the states of things; each has one state per sentence, or one more, before the first."""
+    """A story with the states of things; each has one state per sentence, or one more, before the first.
+
+    The ids of its questions begin with ``name`` and a colon.
+    """
     questions = [
-        Question(thing, state, after, id=name)
+        Question(thing, state, after, id=f"{name}:{thing}:{after}" if name else "")
         for thing, states in tracks
         for after, state in enumerate(states, start=len(sentences) + 1 - len(states))
     ]
