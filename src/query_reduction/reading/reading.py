@@ -14,7 +14,7 @@ from functools import cached_property, lru_cache
 from typing import TypedDict
 
 from query_reduction.errors import InputError
-from query_reduction.names import KnownReading, NameReaders
+from query_reduction.names import Coreference, KnownReading, NameReaders
 from query_reduction.text.pronouns import PERSONAL, POSSESSIVE, pronouns
 from query_reduction.text.sentences import split_sentences
 from query_reduction.text.stories import Question, Story
@@ -57,7 +57,8 @@ class Reading:
     left_out: tuple[int, ...] = ()
     """Positions (from 0) of the sentences that could not be read."""
     read_as: tuple[tuple[str, str], ...] = ()
-    """Unknown names, each with what it was read as: ``("Zoë", "a name like Mary")``."""
+    """Unknown names, each with what it was read as: ``("Zoë", "a name like Mary")``; pronouns with the name they were
+    taken for: ``("she", "Mary")``."""
     unknown_words: tuple[str, ...] = ()
     """All other words of story and question that the model never saw in training: they mean nothing to it."""
     untold: tuple[str, ...] = ()
@@ -157,28 +158,31 @@ class Reader:
     """Whether every sentence is read as it is written."""
     pairs: WordPairs | None = None
     """The words that may follow each other in a sentence, where training tells."""
+    coreference: Coreference | None = None
+    """The names that pronouns stand for."""
 
     def understand(self, told: Sequence[str], question: str) -> Understood:
         """Sentences and a question, made readable."""
         story = tuple(told)
+        plainly = self._resolved(story)
         if self.reads_all:
-            return replace(self._as_written(story, question), unknown_words=self._unknown(question))
-        if all(map(self._familiar, story)) and self._all_known(question):
-            return self._as_written(story, question)
-        unknown = self.vocabulary.unknown_words([*story, question])
+            return replace(self._as_written(story, plainly, question), unknown_words=self._unknown(question))
+        if all(map(self._familiar, plainly)) and self._all_known(question):
+            return self._as_written(story, plainly, question)
+        unknown = self.vocabulary.unknown_words([*plainly, question])
         named = self.names.read(story, question) if unknown and self.names else None
         taken = named.crowded if named else ()
-        texts = dict(enumerate(named.sentences if named else story))
+        texts = dict(enumerate(self._resolved(named.sentences) if named else plainly))
         kept = [place for place, text in texts.items() if self._readable(text, known=taken)]
         if named and self.names and len(kept) < len(story):
             # Again: sentences that are not read may have taken names that others need.
             named = self.names.read([story[place] for place in kept], question)
-            texts = dict(zip(kept, named.sentences, strict=True))
+            texts = dict(zip(kept, self._resolved(named.sentences), strict=True))
         if named:
             kept = [place for place in kept if self._readable(texts[place])]
         guess = bool(story) and not kept
         if guess:
-            kept, texts, named = list(range(len(story))), dict(enumerate(story)), None
+            kept, texts, named = list(range(len(story))), dict(enumerate(plainly)), None
         if named:
             unknown = _still_unknown(unknown, named)
         skipped = max(0, len(kept) - self.memory) if self.memory else 0
@@ -188,7 +192,7 @@ class Reader:
             told=len(story),
             skipped=skipped,
             left_out=tuple(sorted(set(range(len(story))).difference(kept))),
-            read_as=self._read_as(named),
+            read_as=(*self._read_as(named), *self._assumed(named.sentences if named else story, named)),
             unknown_words=tuple(unknown),
             untold=untold if guess else (*untold, *self._unknown_pronouns(asked, PERSONAL)),
             guess=guess,
@@ -228,14 +232,28 @@ class Reader:
     def _unknown(self, question: str) -> tuple[str, ...]:
         return tuple(self.vocabulary.unknown_words([question]))
 
-    def _as_written(self, story: tuple[str, ...], question: str) -> Understood:
+    def _resolved(self, sentences: Sequence[str]) -> tuple[str, ...]:
+        return self.coreference.resolved(sentences) if self.coreference else tuple(sentences)
+
+    def _assumed(self, sentences: Sequence[str], named: KnownReading | None = None) -> tuple[tuple[str, str], ...]:
+        """Pronouns and the names they were read as, each pair once."""
+        if self.coreference is None:
+            return ()
+        own = named.names if named else {}
+        pairs = [
+            (word, own.get(unit, self.coreference.name(unit))) for _, word, unit in self.coreference.assumed(sentences)
+        ]
+        return tuple(dict.fromkeys(pairs))
+
+    def _as_written(self, story: tuple[str, ...], read: tuple[str, ...], question: str) -> Understood:
         return Understood(
             told=len(story),
             skipped=max(0, len(story) - self.memory) if self.memory else 0,
+            read_as=self._assumed(story),
             story=story,
             asked=question,
             kept=tuple(range(len(story))),
-            sentences=story,
+            sentences=read,
             question=question,
         )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
@@ -14,12 +14,12 @@ import numpy as np
 from query_reduction.errors import InputError
 from query_reduction.heads.arrays import HeadConfig
 from query_reduction.heads.softmax import best, softmax
-from query_reduction.names import NameReaders, SymmetriesByTask
+from query_reduction.names import Coreference, NameReaders, SymmetriesByTask
 from query_reduction.network import Floats, Network
 from query_reduction.reading.answers import answered_right, error_by_task, percent_wrong
 from query_reduction.reading.protocol import Given, Parts, Scores, Task
 from query_reduction.reading.reading import Reader, Reading, Understood, as_sentences
-from query_reduction.settings import Between, check, from_json
+from query_reduction.settings import Added, Between, as_json, check, from_json
 from query_reduction.text.encoding import EncodedQuestions, encode_stories
 from query_reduction.text.sentences import split_story
 from query_reduction.text.stories import Story
@@ -54,6 +54,9 @@ class StoryOptions:
     symmetries: bool = False
     """Discover which words are interchangeable without making an answer false, so that stories can be retold in
     other words (see --copies)."""
+    pronouns: Annotated[Literal["as-written", "last-name"], Added()] = "as-written"
+    """as-written = pronouns are words like others; last-name = "she" is read as the last name before it of the kind
+    that stands in such places (needs --symmetries)."""
     unreadable: Literal["left-out", "read"] = "left-out"
     """left-out = unknown names are read as known ones, and a sentence of too many unknown words, or of known words in
     an order that training does not have, is not read, because it would disturb every answer; read = every sentence is
@@ -93,6 +96,8 @@ class StoryTask(Task):
     """The expected share of words in a text that training does not have."""
     pairs: WordPairs | None = None
     """The words that follow each other in its sentences, if these have few forms."""
+    coreference: Coreference | None = None
+    """The names that pronouns stand for."""
 
     @property
     def head(self) -> HeadConfig:
@@ -104,7 +109,9 @@ class StoryTask(Task):
         """How it reads what people write."""
         reads_all = self.options.unreadable == "read"
         names = NameReaders(self.symmetries, self.vocabulary.words) if self.symmetries and not reads_all else None
-        return Reader(self.vocabulary, names, self.options.memory, self.unseen_share, reads_all, self.pairs)
+        return Reader(
+            self.vocabulary, names, self.options.memory, self.unseen_share, reads_all, self.pairs, self.coreference
+        )
 
     def understand(self, story: str | Sequence[str], question: str) -> Understood:
         """A story (sentences, or texts of several) and a question as they are read."""
@@ -121,10 +128,14 @@ class StoryTask(Task):
             for question in story.questions
         ]
 
+    def _split(self, stories: Sequence[Story]) -> Sequence[Story]:
+        """The stories sentence by sentence."""
+        return [split_story(story) for story in stories] if self.options.writing == "any" else stories
+
     def encode(self, stories: Sequence[Story]) -> EncodedQuestions:
         """The questions of training and development as numbers; if there are unknown words, as ``as_read`` has them."""
-        told = [split_story(story) for story in stories] if self.options.writing == "any" else stories
-        encoded = encode_stories(told, self.vocabulary, self.options.memory)
+        told = self._split(stories)
+        encoded = encode_stories(_resolved(self.coreference, told), self.vocabulary, self.options.memory)
         if self.options.unreadable == "read" or not (encoded.sentences.numbers == UNKNOWN_WORD).any():
             return encoded
         return encode_stories(self.as_read(told), self.vocabulary, self.options.memory)
@@ -134,8 +145,9 @@ class StoryTask(Task):
 
         An answer never seen in training counts as wrong, unless it is a name that could be read as a known one.
         """
-        told = [split_story(story) for story in stories] if self.options.writing == "any" else stories
-        read = told if self.reader.reads_as_told(told) else self.as_read(told)
+        told = self._split(stories)
+        plainly = _resolved(self.coreference, told)
+        read = plainly if self.reader.reads_as_told(plainly) else self.as_read(told)
         questions = encode_stories(read, self.vocabulary, self.options.memory)
         scores = []
         for network in networks:
@@ -169,7 +181,7 @@ class StoryTask(Task):
 
     def given(self, network: Network, stories: Sequence[Story]) -> list[Given]:
         """See ``Task``."""
-        told = [split_story(story) for story in stories] if self.options.writing == "any" else stories
+        told = self._split(stories)
         asked = [(story.sentences[: question.after], question) for story in told for question in story.questions]
         understood = [self.reader.understand(sentences, question.text) for sentences, question in asked]
         read = [each.as_story(question) for each, (_, question) in zip(understood, asked, strict=True)]
@@ -194,11 +206,11 @@ class StoryTask(Task):
         """A function that gives the stories again, each with its own renaming."""
         if self.symmetries is None:
             raise InputError("copies has no effect without symmetries")
-        return self.symmetries.retelling(stories)
+        return self.symmetries.retelling(_resolved(self.coreference, self._split(stories)))
 
     def extended(self, stories: Sequence[Story]) -> StoryTask:
         """See ``Task``."""
-        told = [split_story(story) for story in stories] if self.options.writing == "any" else list(stories)
+        told = list(_resolved(self.coreference, self._split(stories)))
         if self.symmetries is not None:
             told += _retold(self.symmetries, told)
         vocabulary = self.vocabulary.extended(told)
@@ -212,10 +224,11 @@ class StoryTask(Task):
         found = self.symmetries.as_json() if self.symmetries else None
         pairs = self.pairs.as_json() if self.pairs else None
         return {
-            "options": asdict(self.options),
+            "options": as_json(self.options),
             "symmetries": found,
             "unseen_share": self.unseen_share,
             "pairs": pairs,
+            **({"pronouns": self.coreference.as_json()} if self.coreference else {}),
         }
 
     @staticmethod
@@ -226,13 +239,17 @@ class StoryTask(Task):
         unseen_share = values.get("unseen_share", 0.0)
         if type(unseen_share) not in (int, float) or not 0 <= unseen_share <= 1:
             raise InputError("unseen_share must be a number from 0 to 1")
-        pairs = values.get("pairs")
+        pairs, names = values.get("pairs"), values.get("pronouns")
+        coreference = None
+        if names is not None and symmetries is not None:
+            coreference = Coreference.from_json(names, next(iter(symmetries.of_task.values())))
         return StoryTask(
             vocabulary,
             from_json(StoryOptions, values["options"]),
             symmetries,
             unseen_share,
             None if pairs is None else WordPairs.from_json(pairs, vocabulary.size),
+            coreference,
         )
 
 
@@ -254,10 +271,15 @@ class StoryParts(Parts):
             known, train = ([split_story(story) for story in stories] for stories in (known, train))
         unseen_share = _unseen_share(train)
         fold_case = any_writing and not case_matters(known)
-        symmetries = None
+        symmetries = coreference = None
         told_again: list[Story] = []
+        if options.pronouns == "last-name" and not options.symmetries:
+            raise InputError("pronouns=last-name has no effect without symmetries")
         if options.symmetries:
             symmetries = SymmetriesByTask.discovered(train)
+            if options.pronouns == "last-name" and len(symmetries.of_task) == 1:
+                coreference = Coreference.learned(next(iter(symmetries.of_task.values())), train)
+            known, train = (_resolved(coreference, stories) for stories in (known, train))
             told_again = _retold(symmetries, train)
             known = [*known, *told_again]
         vocabulary = Vocabulary.from_stories(
@@ -269,7 +291,7 @@ class StoryParts(Parts):
         # Settings of the paper read words exactly as they are written, and every sentence of known words.
         ordered = any_writing and options.unreadable == "left-out"
         pairs = WordPairs.of_stories(train, vocabulary, more=told_again) if ordered else None
-        return StoryTask(vocabulary, options, symmetries, unseen_share, pairs)
+        return StoryTask(vocabulary, options, symmetries, unseen_share, pairs, coreference)
 
     def hidden_in(self, haystack: Sequence[str]) -> StoryParts:
         """See ``Parts``."""
@@ -278,6 +300,13 @@ class StoryParts(Parts):
     def more_content(self) -> Iterator[str]:
         """See ``Parts``."""
         yield from self.haystack
+
+
+def _resolved(coreference: Coreference | None, stories: Sequence[Story]) -> Sequence[Story]:
+    """Stories with names in place of the pronouns that stand for them."""
+    if coreference is None:
+        return stories
+    return [replace(story, sentences=coreference.resolved(story.sentences)) for story in stories]
 
 
 def _retold(symmetries: SymmetriesByTask, stories: Sequence[Story]) -> list[Story]:
