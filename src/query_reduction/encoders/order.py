@@ -1,9 +1,9 @@
 """Words with their neighbours: a residual convolution over each sentence, so that the order of its words matters.
 
-``word_j = e_j + relu(A e_{j-1} + B e_j + C e_{j+1} + b) W / d``, and a sentence is the sum of these, weighted by position
-as in ``encoders.position``, with which it starts: W is zero at first. It is divided by d because Adam moves every weight
-by the learning rate, and a sum of d moves at once would be a leap. What a word adds as a left, middle or right one is
-computed once for each word of the vocabulary, and W is applied to sums over sentences: both are linear.
+``word_j = e_j + relu(A e_{j-1} + B e_j + C e_{j+1} + b) W / d``, and a sentence is the sum of these, weighted by
+position as in ``encoders.position``, with which it starts: W is zero at first. It is divided by d because Adam moves
+every weight by the learning rate, and a sum of d moves at once would be a leap. What a word adds as a left, middle or
+right one is computed once for each word of the vocabulary, and W is applied to sums over sentences: both are linear.
 """
 
 from __future__ import annotations

@@ -279,7 +279,7 @@ class StoryParts(Parts):
             symmetries = SymmetriesByTask.discovered(train)
             if options.pronouns == "last-name" and len(symmetries.of_task) == 1:
                 coreference = Coreference.learned(next(iter(symmetries.of_task.values())), train)
-            known, train = (_resolved(coreference, stories) for stories in (known, train))
+            known, train = list(_resolved(coreference, known)), _resolved(coreference, train)
             told_again = _retold(symmetries, train)
             known = [*known, *told_again]
         vocabulary = Vocabulary.from_stories(
