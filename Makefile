@@ -9,7 +9,7 @@ READY := $(VENV)/.ready
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check
 with = $(PIP) --no-deps --require-hashes -r locks/$(1).lock && $(PIP) --no-build-isolation -c constraints.txt -e '$(or $(2),.)[$(1)]'
 
-.PHONY: demo test test-browser test-cluster test-notebook test-wheel docs check bench attack attack-short setup clean
+.PHONY: demo test test-browser test-cluster test-notebook test-wheel coverage docs check bench attack attack-short setup clean
 
 demo: $(READY)  ## generate stories, train, answer a question, show the gates
 	@$(BIN)/qrn demo
@@ -28,6 +28,11 @@ test-cluster: $(READY)  ## a sweep on a Ray cluster of two nodes, one of which d
 test-wheel: $(READY)  ## the wheel, in an empty environment outside the repository, answers a question
 	$(call with,wheels)
 	$(BIN)/python -m pytest -m wheel
+
+coverage: $(READY)  ## the default tests again, and which lines of the library they run
+	$(call with,coverage)
+	$(BIN)/python -m coverage run --source src/query_reduction -m pytest -q
+	$(BIN)/python -m coverage report --skip-covered --skip-empty
 
 docs: $(READY)  ## the documentation site, in build/site; a warning is an error
 	$(call with,docs)

@@ -6,6 +6,7 @@ import builtins
 import os
 import sys
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -47,6 +48,7 @@ with install_import_hook(_CHECKED, "shape_checks.check"):
     from query_reduction.rivals.registry import kinds
 
     kinds()
+    import_module("query_reduction.qrn.network")  # loaded when a network is built
 
 from places import REAL_DATA
 

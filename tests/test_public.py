@@ -19,7 +19,7 @@ from query_reduction.recurrence.scan import scan
 EXTRAS = {
     *("accelerated_scan", "jax", "mambapy", "numba", "torchlpc"),
     *("fastapi", "starlette", "uvicorn"),
-    *("matplotlib", "ray", "tensorboard"),
+    *("matplotlib", "ray"),
 }
 """What the optional extras install; nothing else may be missing."""
 MODULES = [name for _, name, _ in pkgutil.walk_packages(query_reduction.__path__, "query_reduction.")]

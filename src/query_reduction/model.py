@@ -28,6 +28,7 @@ from query_reduction.text.stories import Question, Story
 
 if TYPE_CHECKING:
     from query_reduction.dialog.dialogs import DialogTask
+    from query_reduction.dialog.display import Display
     from query_reduction.network import Floats
     from query_reduction.qrn.streaming import Streaming
 
@@ -190,6 +191,10 @@ class DialogModel(Model):
     def explain_dialog(self, dialog: Story) -> Trace:
         """What the network did with a dialog, as it reads it, at the last question."""
         return trace_answer(self.network, self.task, self.task.story(self.task.understand(dialog)), endings=False)
+
+    def shown_by(self, *, display: Display | None = None, confirm: str | None = None) -> DialogModel:
+        """The same model with other display names and templates, or other responses that need a confirmation."""
+        return DialogModel(self.saved, self.task.shown_by(display, confirm))
 
     def with_knowledge(self, rows: Sequence[tuple[str, str, str]]) -> DialogModel:
         """The same model for conversations about another knowledge base."""

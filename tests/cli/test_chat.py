@@ -15,11 +15,13 @@ import pytest
 
 from query_reduction.cli import main
 from query_reduction.dialog import mentions
+from query_reduction.dialog.display import Display
 from query_reduction.dialog.knowledge import KnowledgeBase
 from query_reduction.dialog_session import Session
 from query_reduction.model import DialogModel, load
 from query_reduction.text.formats.dialog import read_dialogs
 from query_reduction.text.stories import Question, Story
+from query_reduction.worlds.dialogs import DISPLAYED_RESPONSES, display_names
 
 PROMPT = "you: "
 
@@ -96,22 +98,27 @@ def dialog_model(path: Path) -> DialogModel:
 def test_a_table_is_booked_in_a_terminal(booking_model: Path, knowledge_file: Path, tmp_path: Path) -> None:
     wishes, places = wishes_with_choice(KnowledgeBase.read(knowledge_file))
     saved = tmp_path / "saved.txt"
+    shown = Display(display_names(), DISPLAYED_RESPONSES).response
     with terminal(str(booking_model), "--kb", str(knowledge_file)) as chat:
-        assert chat.say("hi") == ["hello what can i help you with today"]
-        assert chat.say("may i have a table in hanoi") == ["i'm on it", "any preference on a type of cuisine"]
-        assert chat.say(f"with {wishes['R_cuisine']} food") == ["how many people would be in your party"]
-        assert chat.say(f"for {wishes['R_number']} please") == ["which price range are looking for"]
+        assert chat.say("hi") == ["Hello! What can I help you with today?"]
+        assert chat.say("may i have a table in hanoi") == [
+            "I'm on it.",
+            "Any preference on a type of cuisine?",
+        ]
+        assert chat.say(f"with {wishes['R_cuisine']} food") == ["How many people will be in your party?"]
+        assert chat.say(f"for {wishes['R_number']} please") == ["Which price range are you looking for?"]
         assert chat.say(f"in a {wishes['R_price']} price range please") == [
-            "ok let me look into some options for you",
-            f"api_call {wishes['R_cuisine']} hanoi {wishes['R_number']} {wishes['R_price']}",
-            f"what do you think of this option: {places[0]}",
+            "OK, let me look into some options for you.",
+            f"looking for {wishes['R_cuisine']}, hanoi, {wishes['R_number']}, {wishes['R_price']}",
+            shown(f"what do you think of this option: {places[0]}"),
         ]
         assert chat.say("no this does not work for me") == [
-            "sure let me find an other option for you",
-            f"what do you think of this option: {places[1]}",
+            "Sure, let me find another option for you.",
+            shown(f"what do you think of this option: {places[1]}"),
         ]
-        assert chat.say("let's do it") == ["great let me do the reservation"]
-        assert chat.say("do you have its phone number") == [f"here it is {places[1]}_phone"]
+        assert chat.say("let's do it") == ["Great, let me make the reservation."]
+        assert chat.say("do you have its phone number") == [shown(f"here it is {places[1]}_phone")]
+        assert "before I do it" not in chat.show("thank you")
         assert "share" in chat.show("/why")
         assert "saved as" in chat.show(f"/save {saved}")
         for nowhere in (saved / "in" / "a" / "file", saved.parent, "/", "."):
@@ -121,11 +128,11 @@ def test_a_table_is_booked_in_a_terminal(booking_model: Path, knowledge_file: Pa
         assert chat.say("")
         assert "a new conversation" in chat.show("/reset")
         assert "the network read nothing" in chat.show("/why")
-        assert chat.say("hello") == ["hello what can i help you with today"]
+        assert chat.say("hello") == ["Hello! What can I help you with today?"]
         chat.show("/quit")
         assert chat.process.wait(timeout=60) == 0
     (dialog,) = read_dialogs(saved)
-    assert dialog.questions[-1].answer == f"here it is {places[1]}_phone"
+    assert dialog.questions[-2].answer == f"here it is {places[1]}_phone"
     assert sum("R_rating" in sentence for sentence in dialog.sentences) == len(places)
 
 

@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from query_reduction.files import write_atomically
-from query_reduction.origin import checkout_checksums, provenance
-from query_reduction_lab.bench.records import CODE
+from query_reduction.origin import provenance
 from query_reduction_lab.bench.results import Race, Spread, Step, ratios
 from query_reduction_lab.bench.step import LOOP, MATRIX, VARIANTS, measure_steps
 from query_reduction_lab.bench.tables import Table, shown_ratio, to_markdown
@@ -86,8 +85,7 @@ def parallel_table(rows: list[ParallelRow]) -> Table:
 def measure_speed(variants: tuple[str, ...] = VARIANTS, *, quick: bool = False) -> dict[str, Any]:
     """The table of ``qrn reproduce speed``, as it is stored."""
     rows = list(parallel_rows(measure_steps(variants, QUICK if quick else FULL, lambda share: None)))
-    about = provenance() | {"code": checkout_checksums(CODE)}
-    return {"table": "speed", "published": _PAPER, "rows": [asdict(row) for row in rows], **about}
+    return {"table": "speed", "published": _PAPER, "rows": [asdict(row) for row in rows], **provenance()}
 
 
 def speed_markdown(speed: dict[str, Any]) -> str:

@@ -13,11 +13,10 @@ from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 from query_reduction.errors import InputError
 from query_reduction.files import write_atomically
 from query_reduction.native import library as native
-from query_reduction.origin import checkout_checksums, provenance
+from query_reduction.origin import provenance
 from query_reduction_lab.bench.results import Build, Limits, LongStories, Recurrence, Scaling, Step
 
 __all__ = [
-    "CODE",
     "PARTS",
     "Origin",
     "Package",
@@ -30,13 +29,6 @@ __all__ = [
 ]
 
 _FORMAT = 2
-CODE = (
-    "kernels/*.[ch]*",
-    "src/query_reduction/bench/*.py",
-    "src/query_reduction/native/*.py",
-    "src/query_reduction/scan/*.py",
-)
-"""The code whose speed is measured."""
 _PACKAGES = ("torch", "numpy", "numba", "jax", "jaxlib", "torchlpc", "mambapy", "accelerated-scan")
 
 Part = Recurrence | Step | Scaling | Limits | LongStories | Build
@@ -60,14 +52,6 @@ class Package:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
-    """Files that the figures depend on, and their checksum."""
-
-    pattern: str
-    sha256: str
-
-
-@dataclass(frozen=True, slots=True)
 class Origin:
     """Where figures come from."""
 
@@ -83,8 +67,6 @@ class Origin:
     load: float
     """The machine's load, averaged over the last minute before the part began."""
     packages: tuple[Package, ...]
-    code: tuple[Source, ...]
-    """Empty if the code was not run from a checkout."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +94,6 @@ def origin_now() -> Origin:
         native.variant() if native.available() else None,
         round(os.getloadavg()[0], 2),
         tuple(_installed()),
-        tuple(Source(*item) for item in checkout_checksums(CODE).items()),
     )
 
 
@@ -141,6 +122,7 @@ def load_record(path: Path) -> Record:
         if content["format"] != _FORMAT:
             raise ValueError("another format")
         part = from_plain(PARTS[content["name"]], content["part"])
+        content["origin"].pop("code", None)  # versions before 0.3.0 wrote checksums of source files
         return Record(content["name"], content["quick"], from_plain(Origin, content["origin"]), part)
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise InputError(f"{path}: not figures of 'qrn bench' ({error})") from error

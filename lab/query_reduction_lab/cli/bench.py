@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated
 
-import tyro
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from query_reduction.cli.output import console, notes, print_json
@@ -28,7 +26,7 @@ class Bench:
     quartiles. Each part is written as it finishes, followed by the page of all parts.
     """
 
-    only: Annotated[tuple[Section, ...], tyro.conf.arg(metavar="PART ...")] = ()
+    only: tuple[Section, ...] = ()
     """Measure only these parts: recurrence, step, scaling, limits, memory, build."""
     quick: bool = False
     """A few minutes instead of half an hour: fewer sizes and rounds, no torch.compile, wider spread."""

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
+from query_reduction.cli.arguments import POSITIONAL
 from query_reduction.cli.interrupt import stop_on_interrupt, train_with_progress
-from query_reduction.cli.options import POSITIONAL
 from query_reduction.cli.output import console, notes, print_json
 from query_reduction.errors import InputError
 from query_reduction.files import write_atomically
@@ -240,9 +240,12 @@ class Reproduce:
         from query_reduction_lab.experiments.long_results import LongResults
 
         columns, tasks = chosen_columns(self.variants), chosen_tasks(self.tasks)
-        book = find_haystack(self.haystack)
-        results = LongResults.load(self.out / "long.json", book)
+        results = LongResults.load(self.out / "long.json")
+        if self.report_only and not results.cells:
+            raise InputError(f"{results.path}: nothing was measured yet")
         if not self.report_only:
+            book = find_haystack(self.haystack)
+            results.use_book(book)
             if not self._trained(long_runs(book, columns, tasks)):
                 return 130
             if not measure_long(results, book, columns, tasks):

@@ -54,9 +54,11 @@ def measure_long(
 
     shown = Progress(*Progress.get_default_columns(), MofNCompleteColumn(), TimeRemainingColumn(), console=notes)
     with shown as bar, stop_on_interrupt(stop, "stopping: what was measured is kept"):
-        for column, task, model in _models(results, columns, tasks):
+        for column, task, model in _models(columns, tasks):
             stories = sampled(test_stories(task), task)[: column.questions]
-            missing = [words for words in LENGTHS if results.cell(column.name, task, words) is None]
+            network = LongNetwork.of(model)
+            known = {cell.words for cell in results.of_network(column.name, task, network)}
+            missing = [words for words in LENGTHS if words not in known]
             shown_task = bar.add_task(f"{column.name}, task {task}", total=len(stories) * len(missing))
             reader = None
             for words in missing:
@@ -71,9 +73,7 @@ def measure_long(
                 counted = count_right(reader, hidden(stories, book, words, task), step)
                 if counted is None:
                     return False
-                sha256 = results.networks[f"{column.name} {task}"].model
-                results.cells.append(LongCell(column.name, task, words, *counted, sha256))
-                results.save()
+                results.add(network, LongCell(column.name, task, words, *counted, network.model))
             bar.remove_task(shown_task)
     return True
 
@@ -82,11 +82,10 @@ def time_long(results: LongResults, book: Sequence[str], tasks: Sequence[str]) -
     """Ask one question of every task about the whole book, alone, where this was not done yet."""
     for task in tasks:
         network = results.networks.get(f"long {task}")
-        if network and all(time.task != task for time in results.times):
+        if network and (task, network.model) not in {(time.task, time.model) for time in results.times}:
             notes.print(f"measuring time and memory of task {task}")
             story = next(islice(hidden(sampled(test_stories(task), task), book, WHOLE, task), 1))
-            results.times.append(time_question(folder_of(COLUMNS["long"], task), task, network.model, story))
-            results.save()
+            results.add_time(time_question(folder_of(COLUMNS["long"], task), task, network.model, story))
 
 
 def report_long(results: LongResults, out: Path, *, as_json: bool) -> None:
@@ -101,10 +100,8 @@ def report_long(results: LongResults, out: Path, *, as_json: bool) -> None:
     notes.print(f"written: {out / 'long.md'}, {out / 'long.svg'}, {results.path}", markup=False, soft_wrap=True)
 
 
-def _models(
-    results: LongResults, columns: Sequence[LongColumn], tasks: Sequence[str]
-) -> Iterator[tuple[LongColumn, str, StoryModel]]:
-    """The trained networks of the columns; what was measured with others in their place is forgotten."""
+def _models(columns: Sequence[LongColumn], tasks: Sequence[str]) -> Iterator[tuple[LongColumn, str, StoryModel]]:
+    """The trained networks of the columns."""
     for column in columns:
         for task in tasks:
             folder = folder_of(column, task)
@@ -112,5 +109,4 @@ def _models(
                 continue
             model = load(folder)
             assert isinstance(model, StoryModel)
-            results.add_network(column.name, task, LongNetwork.of(model))
             yield column, task, model

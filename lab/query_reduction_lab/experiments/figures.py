@@ -18,7 +18,7 @@ from query_reduction.explain import html, picture
 from query_reduction.explain.trace import Trace
 from query_reduction.files import write_atomically
 from query_reduction.model import DialogModel, Model, StoryModel, load
-from query_reduction.origin import checkout_checksums, provenance
+from query_reduction.origin import provenance
 from query_reduction.sources.named import load_parts
 from query_reduction.text.stories import Question, Story
 from query_reduction.training.run import Run
@@ -110,14 +110,10 @@ def draw_figures(folder: Path) -> list[Figure]:
         )
         about = figure.name, figure.data, figure.task, figure.question, figure.answer
         figures.append(Figure(*about, trace.answer, len(trace.sentences), rows, figure.note, _network(model)))
-    content = figures_json(figures) | provenance() | {"code": checkout_checksums(_CODE)}
+    content = figures_json(figures) | provenance()
     write_atomically(folder / "figures.json", json.dumps(content, indent=1) + "\n")
     write_atomically(folder / "figures.md", figures_markdown(figures))
     return figures
-
-
-_CODE = ("kernels/*.[ch]*", "src/query_reduction/networks/qrn.py", "src/query_reduction/experiments/figures.py")
-"""What the gates depend on."""
 
 
 def figures_json(figures: Sequence[Figure]) -> dict[str, Any]:

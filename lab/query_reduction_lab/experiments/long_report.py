@@ -36,7 +36,7 @@ def long_summary(results: LongResults) -> str:
 
 def long_markdown(results: LongResults) -> str:
     """All tables."""
-    book = results.about["book"]
+    book = results.book
     parts = [
         "# Facts hidden in a whole book",
         "Accuracy in percent on published test questions of bAbI tasks 1–5 (trained on 1k questions each), whose "
@@ -152,7 +152,7 @@ def _words(words: int) -> str:
 
 def long_picture(results: LongResults) -> str:
     """An SVG picture: accuracy, on average over the tasks, against words read."""
-    total = results.about["book"]["words"]
+    total = results.book["words"]
     places = [_log(total if words == WHOLE else words) for words in LENGTHS]
     low, high = places[0], places[-1]
 

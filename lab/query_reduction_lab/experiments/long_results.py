@@ -14,20 +14,9 @@ from query_reduction.files import write_atomically
 from query_reduction.model import StoryModel
 from query_reduction.model_file import fingerprint
 from query_reduction.native import library as native
-from query_reduction.origin import checkout_checksums, provenance
+from query_reduction.origin import provenance
 
 __all__ = ["LongCell", "LongNetwork", "LongResults", "LongTime"]
-
-_CODE = (
-    "src/query_reduction/data/haystack.py",
-    "src/query_reduction/inference/reader.py",
-    "src/query_reduction/inference/streaming.py",
-    "src/query_reduction/training/hiding.py",
-    "src/query_reduction/training/shutting.py",
-    "src/query_reduction/experiments/long.py",
-    "src/query_reduction/experiments/long_test.py",
-)
-"""What the figures depend on, besides the settings of the networks, which are stored with them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +30,11 @@ class LongCell:
     right: int
     model: str
     """The sha256 of the network."""
+
+    @property
+    def place(self) -> tuple[str, str, int]:
+        """Its place in the table."""
+        return self.column, self.task, self.words
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,37 +91,37 @@ class LongResults:
     """All of it, as far as it was measured."""
 
     path: Path
-    about: dict[str, Any]
-    """Checksums of the book and of the code: what was measured with others does not count."""
+    book: Mapping[str, Any] = field(default_factory=dict)
+    """Lines, words and checksum of the book that everything was measured with; empty before the first measurement."""
     networks: dict[str, LongNetwork] = field(default_factory=dict)
     """By column and task: ``long 1``."""
     cells: list[LongCell] = field(default_factory=list)
     times: list[LongTime] = field(default_factory=list)
 
     @staticmethod
-    def load(path: Path, book: Sequence[str]) -> LongResults:
-        """What was measured of this book by this code; nothing if there is no such file."""
-        text = "\n".join(book)
-        about = {
-            "book": {
-                "lines": len(book),
-                "words": len(text.split()),
-                "sha256": hashlib.sha256(text.encode()).hexdigest(),
-            },
-            "code": checkout_checksums(_CODE),
-        }
-        results = LongResults(path, about)
+    def load(path: Path) -> LongResults:
+        """Everything that was measured; nothing if there is no such file."""
         if not path.is_file():
-            return results
+            return LongResults(path)
         try:
             values = json.loads(path.read_text(encoding="utf-8"))
-            if all(values.get(name) == value for name, value in about.items()):
-                results.networks = {name: LongNetwork(**each) for name, each in values["networks"].items()}
-                results.cells = [LongCell(**each) for each in values["cells"]]
-                results.times = [LongTime(**each) for each in values["times"]]
+            return LongResults(
+                path,
+                values["book"],
+                {name: LongNetwork(**network) for name, network in values["networks"].items()},
+                [LongCell(**cell) for cell in values["cells"]],
+                [LongTime(**time) for time in values["times"]],
+            )
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise InputError(f"{path}: not a file of results; remove it to measure everything again") from error
-        return results
+
+    def use_book(self, lines: Sequence[str]) -> None:
+        """Say which book is read from now on; results of different books do not go into one file."""
+        text = "\n".join(lines)
+        sha256 = hashlib.sha256(text.encode()).hexdigest()
+        if self.book and self.book["sha256"] != sha256:
+            raise InputError(f"{self.path} was measured with another book; choose another folder with --out")
+        self.book = {"lines": len(lines), "words": len(text.split()), "sha256": sha256}
 
     def save(self) -> None:
         """Write all of it, with where it comes from."""
@@ -135,7 +129,7 @@ class LongResults:
             "table": "long",
             "seed": 0,
             "instruction_set": native.variant() if native.available() else None,
-            **self.about,
+            "book": self.book,
             "networks": {name: asdict(self.networks[name]) for name in sorted(self.networks)},
             "cells": [asdict(cell) for cell in self.cells],
             "times": [asdict(time) for time in self.times],
@@ -143,14 +137,22 @@ class LongResults:
         }
         write_atomically(self.path, json.dumps(content, indent=1) + "\n")
 
-    def add_network(self, column: str, task: str, network: LongNetwork) -> None:
-        """Remember a network, and forget what was measured with another one in its place."""
-        name = f"{column} {task}"
-        self.networks[name] = network
-        self.cells = [c for c in self.cells if (c.column, c.task) != (column, task) or c.model == network.model]
-        if column == "long":
-            self.times = [time for time in self.times if time.task != task or time.model == network.model]
+    def add(self, network: LongNetwork, measured: LongCell) -> None:
+        """Store what was measured with a network, in the place of what was measured there with an earlier one."""
+        self.networks[f"{measured.column} {measured.task}"] = network
+        others = [cell for cell in self.cells if cell.place != measured.place]
+        self.cells = [*others, measured]
+        self.save()
+
+    def add_time(self, measured: LongTime) -> None:
+        """Store a time, in the place of that of an earlier network."""
+        self.times = [*(time for time in self.times if time.task != measured.task), measured]
+        self.save()
+
+    def of_network(self, column: str, task: str, network: LongNetwork) -> list[LongCell]:
+        """What was measured with this very network."""
+        return [cell for cell in self.cells if cell.place[:2] == (column, task) and cell.model == network.model]
 
     def cell(self, column: str, task: str, words: int) -> LongCell | None:
         """What was measured at one length."""
-        return next((c for c in self.cells if (c.column, c.task, c.words) == (column, task, words)), None)
+        return next((cell for cell in self.cells if cell.place == (column, task, words)), None)

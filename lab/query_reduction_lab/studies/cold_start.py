@@ -21,8 +21,6 @@ from typing import Any
 
 from query_reduction_lab.studies.publish import publish
 
-CODE = ("src/query_reduction/*.py", "src/query_reduction/cli/*.py", "src/query_reduction/inference/*.py")
-
 _STORY = "Mary got the milk.\nJohn went to the office.\nMary went to the garden.\n"
 _QUESTIONS = "1 Mary got the milk.\n2 Mary went to the garden.\n3 Where is the milk?\tgarden\t1 2\n"
 
@@ -35,7 +33,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         found = measure(Path(folder), chosen.runs)
     print(json.dumps(found, indent=1))
-    publish(chosen.out, found, "studies/cold_start.py", CODE)
+    publish(chosen.out, found, "studies/cold_start.py")
 
 
 def measure(folder: Path, runs: int) -> dict[str, Any]:

@@ -18,7 +18,6 @@ from query_reduction.worlds.solver import solve
 from query_reduction_lab.studies.publish import RESULTS, publish
 from query_reduction_lab.studies.worlds_comparison import QUANTILES, Comparison, Profile, compare
 
-CODE = ("src/query_reduction/worlds/*.py",)
 COMMAND = "python -m query_reduction_lab.studies.compare_worlds"
 _EXPLANATION = f"""# Generated and published stories, side by side
 
@@ -48,7 +47,7 @@ def main() -> None:
         rows.append(measure(task, arguments.data))
         print(_markdown_row(rows[-1]), flush=True)
     content = {"quantiles": QUANTILES, "tasks": rows}
-    publish(arguments.out / "worlds-comparison.json", content, "studies/compare_worlds.py", CODE)
+    publish(arguments.out / "worlds-comparison.json", content, "studies/compare_worlds.py")
     write_atomically(arguments.out / "worlds-comparison.md", _markdown(rows))
 
 

@@ -27,9 +27,7 @@ from query_reduction.text.stories import Story
 from query_reduction.text.vocabulary import split_words
 from query_reduction.training.run import Run
 from query_reduction.training.setup import setup
-from query_reduction_lab.studies.publish import RESULTS, TRAINING, publish
-
-CODE = (*TRAINING, "src/query_reduction/inference/decoder.py", "src/query_reduction/networks/decoder.py")
+from query_reduction_lab.studies.publish import RESULTS, publish
 
 
 def main() -> None:
@@ -45,7 +43,7 @@ def main() -> None:
         for tasks, decoding in (("2", False), ("2", True), ("1,2", True))
     ]
     content = {"what": "question decoder on bAbI task 2 (1k)", "trainings": trainings, "seed": chosen.seed}
-    publish(chosen.out, content, "studies/decoded_queries.py", CODE)
+    publish(chosen.out, content, "studies/decoded_queries.py")
 
 
 def train(data: str, tasks: str, decoding: bool, restarts: int, seed: int) -> dict[str, Any]:

@@ -23,9 +23,8 @@ from query_reduction.sources.named import load_parts
 from query_reduction.training.run import Run
 from query_reduction.training.setup import setup
 from query_reduction.worlds import TASKS
-from query_reduction_lab.studies.publish import RESULTS, TRAINING, publish
+from query_reduction_lab.studies.publish import RESULTS, publish
 
-CODE = (*TRAINING, "src/query_reduction/explain/scoring.py", "src/query_reduction/inference/contributions.py")
 NETWORK = "2r"
 
 
@@ -47,7 +46,7 @@ def main() -> None:
         "seed": chosen.seed,
         "tasks": tasks,
     }
-    publish(chosen.out / "explanations.json", content, "studies/explanations.py", CODE)
+    publish(chosen.out / "explanations.json", content, "studies/explanations.py")
     write_atomically(chosen.out / "explanations.md", table(tasks, chosen.restarts))
 
 

@@ -27,7 +27,6 @@ from query_reduction.worlds import TASKS
 from query_reduction.worlds.solver import solve
 from query_reduction_lab.studies.publish import RESULTS, publish
 
-CODE = ("src/query_reduction/symmetry/*.py", "src/query_reduction/worlds/solver/*.py")
 NETWORK = "3rv100"
 FEW = (60, 100, 200)
 CHOICES = 3
@@ -46,7 +45,7 @@ def main() -> None:
             f"task {number}: {'; '.join(own['found'])}; false: {[row['false'] for row in own['checked']]}", flush=True
         )
     content = {"what": "symmetries found in the published stories, and renamed questions with a false answer"}
-    publish(chosen.out / "symmetries.json", {**content, "tasks": tasks}, "studies/found_symmetries.py", CODE)
+    publish(chosen.out / "symmetries.json", {**content, "tasks": tasks}, "studies/found_symmetries.py")
     write_atomically(chosen.out / "symmetries.md", table(tasks))
 
 

@@ -30,9 +30,8 @@ from query_reduction.text.stories import Story
 from query_reduction.training.run import Run
 from query_reduction.training.setup import Setup, setup
 from query_reduction_lab.studies.curves_picture import curves_picture
-from query_reduction_lab.studies.publish import RESULTS, ROOT, TRAINING, publish
+from query_reduction_lab.studies.publish import RESULTS, publish
 
-CODE = (*TRAINING, "src/query_reduction/symmetry/*.py", "studies/words/german.toml")
 SIZES = (50, 100, 200, 500, 1000)
 # Tasks of short stories: the long ones take several times as long.
 PUBLISHED = ("4", "15", "16", "17", "19")
@@ -74,7 +73,7 @@ def main() -> None:
         "seed": chosen.seed,
         "cells": cells,
     }
-    publish(chosen.out / "learning-curves.json", content, "studies/learning_curves.py", CODE)
+    publish(chosen.out / "learning-curves.json", content, "studies/learning_curves.py")
     write_atomically(chosen.out / "learning-curves.md", table(cells, chosen.restarts))
     write_atomically(chosen.out / "learning-curves.svg", picture(cells))
 

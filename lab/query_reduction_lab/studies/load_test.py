@@ -28,8 +28,6 @@ import uvloop
 from query_reduction.worlds import generate
 from query_reduction_lab.studies.publish import publish
 
-CODE = ("kernels/*.[ch]*", "src/query_reduction/inference/*.py", "src/query_reduction/serve/*.py")
-
 _WARM_UP = 3.0
 
 
@@ -52,7 +50,7 @@ def main() -> None:
         result["exit_code_after_sigterm"] = server.wait(30)
     result |= {"model": Path(chosen.model).name}
     print(json.dumps(result, indent=1))
-    publish(chosen.out, result, "studies/load_test.py", CODE)
+    publish(chosen.out, result, "studies/load_test.py")
 
 
 def measure(port: int, model: str, server: int, seconds: float, connections: int) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """Write requirements.lock and locks/EXTRA.lock: what 'make' installs, each file with its sha256.
 
-    python studies/lock.py INDEX      # the address of a package index, the page that lists all packages
+    python -m query_reduction_lab.studies.lock INDEX      # a package index: the page that lists all packages
 
 requirements.lock has what the set-up installs, the others what further targets of the Makefile add. Versions are those
 of constraints.txt; pip says which packages are needed; the checksums of all files of a version, for all platforms, are
@@ -25,15 +25,16 @@ from query_reduction.files import write_atomically
 
 _BUILDING = ["cmake", "ninja", "scikit_build_core"]
 _SET_UP = ("dev", "export", "plots", "serve")
-_FURTHER = ("bench", "browser", "cluster", "docs", "notebook", "wheels")
+_FURTHER = ("bench", "browser", "cluster", "coverage", "docs", "notebook", "wheels")
 _LEFT_OUT = {"torch", "query-reduction"}
-_HEAD = "# Made by studies/lock.py from constraints.txt; torch is pinned there alone, for the reason given there\n"
+_HEAD = "# Made by query_reduction_lab.studies.lock from constraints.txt, where torch alone is pinned by version only\n"
 
 
 def main() -> None:
     index = sys.argv[1].rstrip("/")
     project = tomllib.loads(Path("pyproject.toml").read_text())["project"]
-    extras = project["optional-dependencies"]
+    laboratory = tomllib.loads(Path("lab/pyproject.toml").read_text())["project"]
+    extras = project["optional-dependencies"] | laboratory["optional-dependencies"]
     asked = [*project["dependencies"], *_BUILDING, *(line for extra in _SET_UP for line in extras[extra])]
     base = _needed(line for line in asked if not line.startswith("query-reduction"))
     _write(Path("requirements.lock"), base, index)

@@ -27,16 +27,6 @@ from query_reduction.worlds import TASKS, Words
 from query_reduction_lab.studies.casts import renamed, rewritten
 from query_reduction_lab.studies.publish import RESULTS, publish
 
-CODE = (
-    "src/query_reduction/ready/task*.safetensors",
-    "src/query_reduction/symmetry/unknown.py",
-    "src/query_reduction/symmetry/by_task.py",
-    "src/query_reduction/tasks/reading.py",
-    "src/query_reduction/data/word_pairs.py",
-    "src/query_reduction/data/pronouns.py",
-    "src/query_reduction/data/sentences.py",
-    "src/query_reduction/data/vocabulary.py",
-)
 NAMED = (1, 2, 3, 5, 6, 7, 8)
 NOISY = (1, 2, 3, 5, 6)
 ADDED = 100
@@ -125,7 +115,7 @@ def main() -> None:
         tasks[str(task)] = {"test_sha256": parts.checksum(), **measure(model, task, parts.test, book, chosen.seed)}
         print(_row(str(task), tasks[str(task)], _columns()), flush=True)
     content = {"what": "errors of the ready models in percent", "seed": chosen.seed, "tasks": tasks}
-    publish(chosen.out / "reading.json", content, "studies/what_people_write.py", CODE)
+    publish(chosen.out / "reading.json", content, "studies/what_people_write.py")
     write_atomically(chosen.out / "reading.md", report(tasks))
 
 

@@ -13,11 +13,12 @@ from hypothesis import strategies as st
 from places import ROOT
 from query_reduction_lab.experiments import long
 from query_reduction_lab.experiments.long_report import long_markdown, long_picture, long_summary
-from query_reduction_lab.experiments.long_results import LongCell, LongNetwork, LongResults, LongTime
+from query_reduction_lab.experiments.long_results import LongResults
 from query_reduction_lab.experiments.long_test import LENGTHS, WHOLE, BookReader, hidden, sampled
 
 from query_reduction import worlds
 from query_reduction.cli import main
+from query_reduction.errors import InputError
 from query_reduction.model import StoryModel, load
 from query_reduction.rivals.registry import config_to_json
 from query_reduction.text.formats.babi import format_stories
@@ -114,15 +115,34 @@ def test_the_command_trains_asks_measures_and_goes_on(capsys: pytest.CaptureFixt
 
 
 @pytest.mark.usefixtures("small_data")
-def test_other_code_or_another_book_measures_again() -> None:
+def test_another_book_is_refused_and_another_network_measures_again() -> None:
     assert main(["reproduce", "long", "--data", "data", "--variants", "long"]) == 0
     path = Path("results/long.json")
-    assert LongResults.load(path, BOOK).cells
-    assert not LongResults.load(path, BOOK[:-1]).cells
     stored = json.loads(path.read_text())
-    stored["code"] = {"a.py": "0"}
+    stored["code"] = {"a.py": "0"}  # as earlier versions wrote
+    for cell in stored["cells"]:
+        cell["model"] = "0"
     path.write_text(json.dumps(stored))
-    assert not LongResults.load(path, BOOK).cells
+    results = LongResults.load(path)
+    assert len(results.cells) == len(LENGTHS)
+    results.use_book(BOOK)
+    with pytest.raises(InputError, match="measured with another book"):
+        results.use_book(BOOK[:-1])
+    assert main(["reproduce", "long", "--data", "data", "--variants", "long"]) == 0
+    again = LongResults.load(path).cells
+    assert {cell.words for cell in again} == set(LENGTHS)
+    assert len(again) == len(LENGTHS)
+    assert "0" not in {cell.model for cell in again}
+
+
+def test_a_report_keeps_every_stored_figure(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Loading needs neither the book nor the networks, and asks no source file."""
+    (tmp_path / "long.json").write_text(json.dumps(PUBLISHED))
+    assert main(["reproduce", "long", "--report-only", "--out", str(tmp_path)]) == 0
+    for name in ("long.md", "long.svg"):
+        assert (tmp_path / name).read_text() == (ROOT / "results" / name).read_text()
+    assert main(["reproduce", "long", "--report-only", "--out", str(tmp_path / "empty")]) == 1
+    assert "nothing was measured yet" in capsys.readouterr().err
 
 
 @pytest.mark.usefixtures("small_data")
@@ -162,10 +182,7 @@ def test_published_networks_were_trained_by_the_recipe_of_today(name: str) -> No
 
 
 def test_the_report_and_the_readme_say_what_was_measured() -> None:
-    results = LongResults(ROOT / "results" / "long.json", {"book": PUBLISHED["book"]})
-    results.networks = {name: LongNetwork(**each) for name, each in PUBLISHED["networks"].items()}
-    results.cells = [LongCell(**each) for each in PUBLISHED["cells"]]
-    results.times = [LongTime(**each) for each in PUBLISHED["times"]]
+    results = LongResults.load(ROOT / "results" / "long.json")
     assert (ROOT / "results" / "long.md").read_text() == long_markdown(results)
     assert (ROOT / "results" / "long.svg").read_text() == long_picture(results)
     assert long_summary(results) in (ROOT / "README.md").read_text()

@@ -1,6 +1,7 @@
 """The command ``qrn``: one small module per verb, loaded only when the verb is used.
 
-Exit codes: 0 fine, 1 bad input (one line on standard error), 2 wrong usage, 130 interrupted.
+Exit codes: 0 fine, 1 bad input (one line on standard error), 2 wrong usage, 3 warnings of ``data check``, 130
+interrupted.
 """
 
 from __future__ import annotations
@@ -14,11 +15,11 @@ from importlib.util import find_spec
 from typing import Any
 
 from query_reduction._version import __version__
-from query_reduction.cli.options import parse_options
+from query_reduction.cli.arguments import parse_arguments
 from query_reduction.cli.plain_text import allow_plain_text
 from query_reduction.errors import InputError, needs
 
-__all__ = ["VERBS", "main", "options_of", "parse", "verb_of"]
+__all__ = ["VERBS", "main", "options_of", "parse", "verb_of", "verbs"]
 
 _LAB = "query_reduction_lab.cli"
 
@@ -57,13 +58,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     allow_plain_text()
     try:
-        code = _dispatch(given)
-        sys.stdout.flush()
+        try:
+            return _dispatch(given)
+        finally:
+            sys.stdout.flush()
     except BrokenPipeError:
         # The reader of our output has gone; Python would complain again when it flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
-    return code
 
 
 def _dispatch(given: list[str]) -> int:
@@ -119,6 +121,11 @@ def options_of(verb: str) -> Any:
         return getattr(import_module(module_name), class_name)
 
 
+def verbs() -> dict[str, str]:
+    """The verbs that can be used, with what they do: those of the laboratory if it is installed."""
+    return {name: what for name, (where, what) in VERBS.items() if "." not in where or _has_laboratory()}
+
+
 def _has_laboratory() -> bool:
     """Looked for by its name: reading the entry points of all packages would take half as long as an answer."""
     return find_spec("query_reduction_lab") is not None
@@ -128,18 +135,18 @@ def parse(verb: str, arguments: Sequence[str]) -> Any:
     """A verb's options with these values; wrong ones end the program with a message."""
     from query_reduction.settings import check_ranges
 
-    options = parse_options(options_of(verb), arguments, f"qrn {verb}")
+    options = parse_arguments(options_of(verb), arguments, f"qrn {verb}")
     check_ranges(options)
     return options
 
 
 def _overview() -> str:
-    shown = {name: what for name, (where, what) in VERBS.items() if "." not in where or _has_laboratory()}
+    shown = verbs()
     width = max(map(len, shown))
-    verbs = "\n".join(f"  {name:<{width}}  {what}" for name, what in shown.items())
+    lines = "\n".join(f"  {name:<{width}}  {what}" for name, what in shown.items())
     return (
         "qrn: read stories, answer questions that need several facts, show how\n\n"
-        f"usage: qrn VERB [options]\n\n{verbs}\n\n"
+        f"usage: qrn VERB [options]\n\n{lines}\n\n"
         "'qrn VERB --help' explains a verb; every verb takes --json for scripts; 'qrn --version' prints the version."
     )
 

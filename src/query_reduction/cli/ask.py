@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from rich.markup import escape
 
-from query_reduction.cli.options import POSITIONAL
+from query_reduction.cli.arguments import POSITIONAL
 from query_reduction.cli.output import console, print_json, print_reading
 from query_reduction.cli.story_input import is_large, is_piped, lines_from, prompt, sentences_from
 from query_reduction.errors import InputError

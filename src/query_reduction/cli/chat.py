@@ -7,8 +7,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated
 
-from query_reduction.cli.options import POSITIONAL
+from query_reduction.cli.arguments import POSITIONAL
 from query_reduction.cli.output import console, notes, print_json
+from query_reduction.dialog.display import Display
 from query_reduction.dialog.knowledge import KnowledgeBase
 from query_reduction.dialog_session import Said, Session
 from query_reduction.errors import InputError
@@ -37,6 +38,14 @@ class Chat:
     kb: Path | None = None
     """The knowledge base: bAbI rows (1 the_place R_cuisine thai), or .jsonl with one place per line. Default: the
     places a copying model saw in training."""
+    display: Path | None = None
+    """A JSON table of how names and responses are shown: {"names": {"the_place": "The Place"}, "responses":
+    {"here it is _": "There you go: _"}}. Default: the model's own."""
+    confirm: str | None = None
+    """Responses that must not be given on a doubt (parts of them, separated by |); the user is asked first. Default:
+    those the model was trained with."""
+    details: bool = False
+    """Also show responses and calls of the knowledge base as the model says them, with its probability."""
     json: bool = False
     """Print each response as one JSON object."""
 
@@ -48,7 +57,9 @@ class Chat:
                 f"{self.model} answers questions about stories: use 'qrn ask', or train with --data dialog"
             )
         knowledge = KnowledgeBase.read(self.kb) if self.kb else KnowledgeBase(model.task.known_rows())
-        model = model.with_knowledge(knowledge.rows)
+        model = model.with_knowledge(knowledge.rows).shown_by(
+            display=Display.read(self.display) if self.display else None, confirm=self.confirm
+        )
         session = Session(model, knowledge)
         if not self.json:
             notes.print(_COMMANDS, style="dim", markup=False)
@@ -73,10 +84,15 @@ class Chat:
     def _show(self, said: Said) -> None:
         response = said.response
         if self.json:
-            print_json((asdict(response) if response else {}) | {"rows": list(said.rows), "advice": list(said.advice)})
+            print_json(
+                (asdict(response) | {"shown": said.shown} if response else {})
+                | {"rows": list(said.rows), "advice": list(said.advice)}
+            )
             return
         if response:
-            console.print(f"bot: {response.text}", style="bold", markup=False, soft_wrap=True)
+            console.print(f"bot: {said.shown}", style="bold", markup=False, soft_wrap=True)
+            if self.details:
+                console.print(f"     [{response.text}] ({response.confidence:.0%})", style="dim", markup=False)
         if said.rows:
             console.print(f"     ({len(said.rows)} rows from the knowledge base)", style="dim", markup=False)
         for line in said.advice:

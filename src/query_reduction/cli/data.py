@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from query_reduction import worlds
-from query_reduction.cli.options import POSITIONAL
+from query_reduction.cli.arguments import POSITIONAL
 from query_reduction.cli.output import console, notes, print_json
 from query_reduction.errors import InputError
 from query_reduction.names.discovery.discover import discover

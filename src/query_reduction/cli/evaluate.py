@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from rich.table import Table
 from rich.text import Text
 
-from query_reduction.cli.options import POSITIONAL
+from query_reduction.cli.arguments import POSITIONAL
 from query_reduction.cli.output import console, print_json
 from query_reduction.cli.scores import score_table
 from query_reduction.errors import InputError

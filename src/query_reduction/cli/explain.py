@@ -8,7 +8,7 @@ from typing import Annotated
 
 from rich.markup import escape
 
-from query_reduction.cli.options import POSITIONAL
+from query_reduction.cli.arguments import POSITIONAL
 from query_reduction.cli.output import console, notes, print_json, print_reading
 from query_reduction.cli.story_input import sentences_from
 from query_reduction.errors import InputError

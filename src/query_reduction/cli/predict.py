@@ -10,8 +10,8 @@ from typing import Annotated
 
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
+from query_reduction.cli.arguments import POSITIONAL
 from query_reduction.cli.interrupt import stop_on_interrupt
-from query_reduction.cli.options import POSITIONAL
 from query_reduction.cli.output import console, notes, print_json
 from query_reduction.model import load
 from query_reduction.native.threads import MOST_THREADS, available_cores, use_threads

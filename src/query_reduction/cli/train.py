@@ -2,46 +2,58 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import tyro
-
+from query_reduction.cli.arguments import RARE, Groups, Named, Settings
 from query_reduction.cli.interrupt import train_with_progress
 from query_reduction.cli.output import console, notes, print_json
 from query_reduction.cli.scores import score_table
-from query_reduction.cli.settings import given, optional
 from query_reduction.dialog.dialogs import DialogOptions
-from query_reduction.errors import InputError
+from query_reduction.errors import InputError, needs
 from query_reduction.model_file import MODEL_FILE, save_model
 from query_reduction.native.threads import MOST_THREADS, available_cores, use_threads
+from query_reduction.qrn.variants import QRNConfig
 from query_reduction.reading.stories import StoryOptions
-from query_reduction.rivals.registry import kinds
 from query_reduction.settings import Between
-from query_reduction.sources.named import load_parts
-from query_reduction.text.haystack import read_haystack
-from query_reduction.training.api import setup_for
-from query_reduction.training.data_parallel import Share, process_group
 from query_reduction.training.recipes import FAMILIES, Recipe
-from query_reduction.training.results import RunResult
-from query_reduction.training.run import Run
-from query_reduction.training.run_folder import Place, is_finished, is_unfinished
+
+if TYPE_CHECKING:
+    from query_reduction.training.results import RunResult
+    from query_reduction.training.run import Run
 
 __all__ = ["Train"]
 
-_NETWORKS = "; ".join(
-    [
-        "a Query-Reduction Network by the paper's name: layers, r for reset gates, v for vector gates, dimension (2r, "
-        "2rv, 6r200)",
-        *(f"{kind.name}, {kind.about}" for kind in kinds().values() if kind.parse is None),
-    ]
-)
-_RECIPES = "; ".join(f"{name}, {family.about}" for name, family in FAMILIES.items())
+_READING: Groups = {"reading": {"stories": StoryOptions, "dialogs": DialogOptions}, "training": {"": Recipe}}
 
-NetworkSettings = optional("NetworkSettings", {name: [kind.config] for name, kind in kinds().items()})
-TaskSettings = optional("TaskSettings", {"stories": [StoryOptions], "dialogs": [DialogOptions]})
-RecipeSettings = optional("RecipeSettings", {"recipe": [Recipe]})
+
+def _rivals() -> Groups:
+    """The settings of every network; loads all of them, and PyTorch."""
+    from query_reduction.rivals.registry import kinds
+
+    rivals = {name: kind.config for name, kind in kinds().items() if kind.config is not QRNConfig}
+    return {"network": {"qrn": QRNConfig}, **_READING, "settings of rivals": rivals}
+
+
+def _choices() -> Mapping[str, Mapping[str, str]]:
+    from query_reduction.rivals.registry import kinds
+
+    networks = {
+        "2r, 2rv, 6r200 …": "a Query-Reduction Network by the paper's name: layers, r for reset gates, v for vector "
+        "gates, dimension; for dialogs, + adds match and c copying",
+        **{kind.name: kind.about for kind in kinds().values() if kind.parse is None},
+    }
+    return {"networks": networks, "recipes": {name: family.about for name, family in FAMILIES.items()}}
+
+
+_SETTINGS = Settings(
+    groups={"network": {"": QRNConfig}, **_READING},
+    more=_rivals,
+    usual=("symmetries", "copies", "restarts", "max_epochs", "seed"),
+    choices=_choices,
+)
 
 
 @dataclass(frozen=True)
@@ -50,70 +62,65 @@ class Train:
 
     Restarts from different initial weights train together; the one that does best on held-out development
     questions is chosen, and its error on the test questions is the result. Nothing is ever chosen on the test.
+
+        qrn train --data stories.jsonl --recipe best --out runs/mine
+        qrn train --data babi --task 2 --network 3r --restarts 5
+        qrn ask runs/mine --story story.txt --question "Where is the milk?"
     """
 
     data: str = "generated"
-    """generated, babi (or babi/en-10k …), dialog, generated-dialog, or the path of a file or folder."""
+    """Your file or folder; or generated, generated-dialog, babi, babi/en-10k, dialog."""
     task: str | None = None
-    """Which bAbI task: a number, or several (1-5,19 or all) to train one network on all of them."""
-    network: Annotated[
-        str | None,
-        tyro.conf.arg(
-            help=f"The network: {_NETWORKS}. For dialogs, + adds match, c copying. Default: 2r, or the recipe's."
-        ),
-    ] = None
-    recipe: Annotated[str, tyro.conf.arg(help=f"Settings that belong together: {_RECIPES}.")] = "original"
-    from_model: Annotated[str | None, tyro.conf.arg(name="from")] = None
-    """Go on from the weights of this model (a file, the folder of a run, or a ready model), on other data: its network
-    and how it reads stories stay, new words and answers are added."""
-    haystack: Path | None = None
+    """The bAbI task: a number, or several (1-5,19 or all) for one network that learns all of them."""
+    network: str | None = None
+    """A Query-Reduction Network such as 2r or 3rv100, or a rival such as gru or memn2n. Default: the recipe's, mostly
+    2r."""
+    recipe: str = "original"
+    """Settings that belong together: original, paper, adam, best (least data), joint (several tasks), long (a whole
+    book)."""
+    from_model: Annotated[str | None, Named("from")] = None
+    """Fine-tune this model (a file, the folder of a run, or a ready model) on the data; new words and answers are
+    added."""
+    haystack: Annotated[Path | None, RARE] = None
     """A text in which training stories are hidden (--recipe long), so that the network learns to find facts in it; the
     last tenth of its lines is kept for development."""
     questions: Annotated[int, Between(1, 10_000_000)] = 1000
-    """Training questions per task, for generated stories; training dialogs, for generated dialogs."""
+    """Training questions per task, or training dialogs, for generated data."""
     out: Path | None = None
     """The folder for model, result and curves; by default a new one under runs/."""
     resume: bool = False
     """Resume an interrupted run that had the same options."""
-    save_every: Annotated[float, Between(0, 1e9)] = 5.0
+    save_every: Annotated[float, RARE, Between(0, 1e9)] = 5.0
     """Seconds between two saves of the state that --resume needs."""
     threads: Annotated[int, Between(0, MOST_THREADS)] = 0
     """Number of threads; 0 means one per core."""
-    tensorboard: Path | None = None
-    """Also write the learning curves for TensorBoard, to this folder."""
     json: bool = False
     """Print the result as one JSON object."""
-    network_settings: NetworkSettings = field(default_factory=NetworkSettings)  # type: ignore[valid-type]
-    """Of the network; in brackets, which networks have it."""
-    task_settings: TaskSettings = field(default_factory=TaskSettings)  # type: ignore[valid-type]
-    """Of stories and dialogs."""
-    recipe_settings: RecipeSettings = field(default_factory=RecipeSettings)  # type: ignore[valid-type]
-    """Of the training; by default those of --recipe."""
+    settings: Annotated[Mapping[str, Any], _SETTINGS] = field(default_factory=dict)
 
     def run(self) -> int:
-        """Train, choose, test, report; under torchrun together with the other processes."""
-        with process_group() as share:
-            return self._train(share)
+        """Train, choose, test, report."""
+        with needs("train", "training"):
+            from query_reduction.training.api import setup_for
+        from query_reduction.sources.named import load_parts
+        from query_reduction.text.haystack import read_haystack
+        from query_reduction.training.run import Run
+        from query_reduction.training.run_folder import Place
 
-    def _train(self, share: Share) -> int:
-        use_threads(self.threads or max(1, available_cores() // share.of))
-        changes = given(self.network_settings) | given(self.task_settings) | given(self.recipe_settings)
-        parts = load_parts(self.data, self.task, questions=self.questions, seed=changes.get("seed", 0))
+        use_threads(self.threads or available_cores())
+        parts = load_parts(self.data, self.task, questions=self.questions, seed=self.settings.get("seed", 0))
         if self.haystack is not None:
             parts = parts.hidden_in(read_haystack(self.haystack))
-        setup, start = setup_for(self.network, self.recipe, parts, changes, self.from_model)
+        setup, start = setup_for(self.network, self.recipe, parts, self.settings, self.from_model)
         folder = self._folder(parts.name, parts.kind, setup.name)
         about = f"{self.data} task {self.task}" if self.task else self.data
         source = {"source": self.data} | ({"task": self.task} if self.task else {})
-        place = Place(folder, self.save_every, self.tensorboard, about, source, share)
+        place = Place(folder, self.save_every, about, source)
         with place.owned():
-            if share.first:
-                self._check_unused(folder)
+            self._check_unused(folder)
             run = Run(parts, setup, place, start=start)
             if not self._to_the_end(run, folder):
                 return 130
-            if not share.first:
-                return 0
             result = run.finish()
         if self.json:
             print_json(result.as_json() | {"folder": str(folder)})
@@ -124,8 +131,6 @@ class Train:
     def _to_the_end(self, run: Run, folder: Path) -> bool:
         """Train; False if it was interrupted."""
         resumed = self.resume and run.resume()
-        if not run.place.share.first:
-            return run.train()
         for line in run.task.describe():
             notes.print(line, markup=False, soft_wrap=True)
         if resumed:
@@ -142,6 +147,8 @@ class Train:
 
     def _folder(self, data_name: str, kind: str, network: str) -> Path:
         """The folder of this run: the one given, the interrupted run to resume, or a new one."""
+        from query_reduction.training.run_folder import is_unfinished
+
         if self.out is not None:
             return self.out
         task = f"{'dialog' if kind == 'dialogs' else 'qa'}{self.task}" if self.task else data_name
@@ -154,6 +161,8 @@ class Train:
             number += 1
 
     def _check_unused(self, folder: Path) -> None:
+        from query_reduction.training.run_folder import is_finished, is_unfinished
+
         if is_finished(folder):
             raise InputError(f"{folder} holds a finished run; choose another --out")
         if is_unfinished(folder) and not self.resume:

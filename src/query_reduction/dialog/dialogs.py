@@ -11,7 +11,9 @@ from typing import Annotated, Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from query_reduction.dialog.acts import Acts, act_of
 from query_reduction.dialog.copying import Copying
+from query_reduction.dialog.display import Display
 from query_reduction.dialog.knowledge import partly_known
 from query_reduction.dialog.mentions import MentionLog
 from query_reduction.dialog.phrases import Phrase, learn_asks, learn_phrases, phrases_from_json, phrases_to_json
@@ -19,7 +21,7 @@ from query_reduction.dialog.responses import Response, same, score_responses
 from query_reduction.dialog.utterances import Hearing, understood
 from query_reduction.errors import InputError
 from query_reduction.heads.arrays import HeadConfig
-from query_reduction.heads.slots import cut
+from query_reduction.heads.slots import API_CALL, cut
 from query_reduction.heads.softmax import best, softmax
 from query_reduction.network import Network
 from query_reduction.reading.protocol import Given, Parts, Scores, Task
@@ -34,7 +36,7 @@ from query_reduction.text.vocabulary import Vocabulary
 __all__ = ["DialogOptions", "DialogParts", "DialogTask"]
 
 _BATCH = 256
-_LEARNED = ("names", "goes_on", "phrases", "asks")
+_LEARNED = ("names", "goes_on", "phrases", "asks", "acts", "display")
 """What a model file stores besides the options."""
 _READ = Bounds(entries=1_000_000, letters=100_000)
 """What a model file may hold of them."""
@@ -63,6 +65,9 @@ class DialogOptions:
     the others stay unknown unless a row of the dialog itself says what they are."""
     marks: Literal["none", "speaker", "speaker+time"] = "none"
     """Add words to each utterance that say who speaks and in which turn."""
+    confirm: str = ""
+    """Responses that must not be given on a doubt, because they do something that cannot be undone: parts of them,
+    separated by | ("let me do the reservation|your order is placed"). If in doubt, the user is asked first."""
 
     def __post_init__(self) -> None:
         check(self)
@@ -87,12 +92,16 @@ class DialogTask(Task):
     """How users say names, by their kinds."""
     asks: Mapping[str, str] = field(default_factory=dict)
     """Responses that ask for a name, and its kind."""
+    acts: Acts = field(default_factory=lambda: Acts({}))
+    """What users say before each act of the system."""
+    display: Display = field(default_factory=Display)
+    """How names and responses are shown to people."""
 
     @cached_property
     def hearing(self) -> Hearing:
         """How it listens to people."""
         lexicon = self.copying.lexicon if self.copying else None
-        return Hearing.of(self.vocabulary.words, self.vocabulary.answers, lexicon, self.phrases)
+        return Hearing.of(self.vocabulary.words, self.vocabulary.answers, lexicon, self.phrases, self.acts.words)
 
     def understand(self, dialog: Story) -> Story:
         """A person's dialog, rewritten to resemble those it was trained on."""
@@ -189,6 +198,10 @@ class DialogTask(Task):
         story, log = self.copying.read(dialog) if self.copying else (dialog, None)
         return mark(story, self.options.marks), log
 
+    def unmarked(self, dialog: Story) -> Story:
+        """The dialog with kinds for names, if it copies them, and nothing else changed."""
+        return self.copying.read(dialog)[0] if self.copying else dialog
+
     def _in_words(self, numbers: NDArray[np.int64], log: MentionLog | None) -> str:
         """The best of these responses that can be given: one whose names are all known."""
         texts: list[str] = [self.vocabulary.answers[number] for number in numbers.tolist()]
@@ -200,10 +213,24 @@ class DialogTask(Task):
         """The same for conversations about another knowledge base: its words are read as names of their kinds."""
         return replace(self, copying=self.copying.with_knowledge(rows)) if self.copying else self
 
+    def shown_by(self, display: Display | None, confirm: str | None) -> DialogTask:
+        """The same with other display names and templates, or other responses that need a confirmation."""
+        options = self.options if confirm is None else replace(self.options, confirm=confirm)
+        return replace(self, options=options, display=display or self.display)
+
     def known_rows(self) -> tuple[tuple[str, str, str], ...]:
         """The rows of the knowledge base it learned names from; none without copying."""
         facts = self.copying.lexicon.facts if self.copying else {}
         return tuple((name, *fact) for name, known in facts.items() for fact in known)
+
+    def needs_certainty(self, response: str) -> bool:
+        """Whether a response does something: it calls the knowledge base, or must be confirmed if in doubt."""
+        act = act_of(response)
+        return act == API_CALL or any(part.strip() in act for part in self.options.confirm.split("|") if part.strip())
+
+    def general(self, heard: str) -> str:
+        """An utterance that was heard, with kinds for names."""
+        return self.copying.lexicon.generalise(heard) if self.copying else heard
 
     def goes_on_after(self, response: str, *, rows: bool) -> bool:
         """Whether the system speaks again after this response without waiting for the user."""
@@ -217,6 +244,8 @@ class DialogTask(Task):
             "goes_on": sorted(map(list, self.goes_on)),
             "phrases": phrases_to_json(self.phrases),
             "asks": dict(self.asks),
+            "acts": self.acts.as_json(),
+            "display": self.display.as_json(),
         }
 
     @staticmethod
@@ -230,7 +259,16 @@ class DialogTask(Task):
             goes_on.add((_READ.text(said, "goes_on"), rows is True))
         phrases = phrases_from_json(values.get("phrases", {}), _READ)
         asks = _READ.table(values.get("asks", {}), "asks")
-        return DialogTask(vocabulary, from_json(DialogOptions, options), copying, frozenset(goes_on), phrases, asks)
+        return DialogTask(
+            vocabulary,
+            from_json(DialogOptions, options),
+            copying,
+            frozenset(goes_on),
+            phrases,
+            asks,
+            Acts.from_json(values.get("acts", {}), _READ),
+            Display.from_json(values.get("display", {})),
+        )
 
 
 @dataclass(frozen=True)
@@ -246,6 +284,10 @@ class DialogParts(Parts):
     """The candidate responses, besides those in training."""
     knowledge: tuple[tuple[str, str, str], ...] = ()
     """The rows (subject, relation, value) of the knowledge base."""
+    display: Display = field(default_factory=Display)
+    """How names and responses are shown to people."""
+    confirm: str = ""
+    """Responses that must not be given on a doubt, if the options name none."""
 
     def learn(self, options: DialogOptions, train: Sequence[Story]) -> DialogTask:
         """Learn the names, if copying, and the vocabulary of words and responses."""
@@ -261,9 +303,12 @@ class DialogParts(Parts):
             answers |= {candidate for candidate in self.candidates if cut(candidate)[0] in said}
         return replace(
             unready,
+            options=replace(options, confirm=options.confirm or self.confirm),
             vocabulary=replace(words, answers=tuple(sorted(answers))),
             phrases=learn_phrases(question.text for story in train for question in story.questions),
             asks=learn_asks(train),
+            acts=Acts.learn(map(unready.unmarked, self.train)),
+            display=self.display,
         )
 
     def _known_rows(self, share: float) -> Sequence[tuple[str, str, str]]:

@@ -32,7 +32,7 @@ _ALIKE = tuple(
     tuple(group.split())
     for group in (
         "no nope nah nothing none neither",
-        "perfect great yes yeah yep yup fine okay ok excellent wonderful lovely awesome agreed deal sounds good",
+        "perfect great yes yeah yep yup fine okay ok excellent wonderful lovely awesome agreed deal sounds good take",
         "hello hi hey howdy greetings evening afternoon",
         "thanks thank cheers ta",
         "like want need wish love",
@@ -67,6 +67,8 @@ class Heard:
     text: str
     unknown: tuple[str, ...] = ()
     """Words unknown to the model, as written."""
+    assumed: tuple[tuple[str, str], ...] = ()
+    """Words that were taken for a name that means about the same, and that name."""
 
 
 @dataclass(frozen=True)
@@ -82,10 +84,16 @@ class Hearing:
     """Those of which one response may use several."""
     phrases: Mapping[str, Phrase] = field(default_factory=dict)
     """How names are said, by their kinds."""
+    said: frozenset[str] = frozenset()
+    """The words that users say in training; empty if that is not known. The others mean nothing from a user."""
 
     @staticmethod
     def of(
-        words: Iterable[str], responses: Iterable[str], lexicon: Lexicon | None, phrases: Mapping[str, Phrase]
+        words: Iterable[str],
+        responses: Iterable[str],
+        lexicon: Lexicon | None,
+        phrases: Mapping[str, Phrase],
+        said: frozenset[str] = frozenset(),
     ) -> Hearing:
         """What there is to know, from a vocabulary, the responses there are, and what is known of names."""
         slots: Counter[str] = Counter()
@@ -94,7 +102,7 @@ class Hearing:
             slots |= found
         doubled = frozenset(kind for kind, count in slots.items() if count > 1)
         known = frozenset(word.lower() for word in words)
-        return Hearing(known, lexicon or Lexicon({}), frozenset(slots), doubled, phrases)
+        return Hearing(known, lexicon or Lexicon({}), frozenset(slots), doubled, phrases, said)
 
     def hear(self, text: str) -> Heard:
         """One utterance."""
@@ -102,11 +110,17 @@ class Hearing:
             return Heard(text)
         heard: list[str] = []
         unknown: list[str] = []
+        assumed: dict[str, str] = {}
         for clause in _CLAUSE_ENDS.split(compose(text).replace("’", "'")):
             before = ""
             for piece in self._join_names(_PIECES.findall(clause)):
                 word = self._word(piece)
                 kind = self._kind(word) if word else None
+                if word and kind in self.slots and self._is_assumed(piece, word):
+                    # "A moderate budget" is moderate: what was only assumed never replaces what was said.
+                    if any(self._kind(other) == kind and other not in assumed.values() for other in heard):
+                        continue
+                    assumed[_EDGES.sub("", piece)] = word
                 if kind is not None and (taken_back := _TAKEN_BACK.search(before)):
                     for said in reversed(taken_back[0].split()):
                         if heard and heard[-1] == self._word(said):
@@ -120,7 +134,8 @@ class Hearing:
                 elif any(letter.isalnum() for letter in piece):
                     unknown.append(_EDGES.sub("", piece))
                 before = f"{before} {piece.lower()}".strip()
-        return Heard(" ".join(self._in_phrases(heard)), tuple(dict.fromkeys(unknown)))
+        kept = tuple((piece, word) for piece, word in assumed.items() if word in heard)
+        return Heard(" ".join(self._in_phrases(heard)), tuple(dict.fromkeys(unknown)), kept)
 
     def _in_phrases(self, words: Sequence[str]) -> list[str]:
         """The words, where names in a context that their kind never has in training are put into their phrase."""
@@ -178,11 +193,23 @@ class Hearing:
             return self._number(bare) or self._otherwise.get(bare)
         for form in (written, bare):
             if self._known(form):
-                return form
+                # "ok" that only the system says is a "yes" of the user's.
+                return form if self._means_something(form) else self._alike.get(form, form)
         found = self._otherwise.get(bare.replace("'", ""))
         if found is None and (known := self.lexicon.kinds.keys() & {bare.replace("-", "_")}):
             (found,) = known
-        return found or self._slip(bare) or self._alike.get(bare)
+        found = found or self._slip(bare) or self._alike.get(bare)
+        if found is None and "'" in bare and self._known(stem := bare.partition("'")[0]):
+            found = stem  # "that's" has "that" in it
+        return found
+
+    def _is_assumed(self, piece: str, word: str) -> bool:
+        bare = _EDGES.sub("", piece.lower())
+        return bare != word and self._alike.get(bare) == word
+
+    def _means_something(self, word: str) -> bool:
+        """Whether a word says something when a user says it."""
+        return self._known(word) and (not self.said or word in self.said or self._kind(word) is not None)
 
     def _number(self, digits: str) -> str | None:
         """A number as the model's dialogs say it: a numeral may be known only as something nobody asks for."""
@@ -223,7 +250,7 @@ class Hearing:
 
     @cached_property
     def _alike(self) -> dict[str, str]:
-        known = ((group, next((word for word in group if self._known(word)), None)) for group in _ALIKE)
+        known = ((group, next(filter(self._means_something, group), None)) for group in _ALIKE)
         return {word: found for group, found in known if found for word in group}
 
     @cached_property

@@ -32,11 +32,12 @@ class Partner:
         facts: dict[str, dict[str, str]] = {}
         for name, relation, value in self.knowledge.rows:
             facts.setdefault(name, {})[relation] = value
-        return [{"name": name, "facts": known} for name, known in facts.items()]
+        shown = self.model.task.display.name
+        return [{"name": name, "shown": shown(name), "facts": known} for name, known in facts.items()]
 
     def say(self, request: ChatRequest, *, most_sentences: int) -> dict[str, Any]:
         """What the system says next, and the conversation with it."""
-        session = Session(self.model, self.knowledge, list(request.sentences), _questions(request))
+        session = Session(self.model, self.knowledge, list(request.sentences), _questions(request), request.pending)
         said = []
         advice: list[str] = []
         for one in session.say(request.text):
@@ -45,6 +46,7 @@ class Partner:
                 said.append(
                     {
                         "text": one.response.text,
+                        "shown": one.shown,
                         "confidence": one.response.confidence,
                         "rows": list(one.rows),
                         "unknown_words": list(one.response.unknown_words),
@@ -59,6 +61,8 @@ class Partner:
             "sentences": session.sentences,
             "turns": turns,
             "shares": _shares(session),
+            "state": list(session.state()),
+            "pending": session.pending,
         }
 
 

@@ -100,12 +100,14 @@ class ChatRequest(_Message):
     text: _Text = Field(default="", description="empty means silence: the system may continue")
     sentences: list[_Text] = Field(default=[])
     turns: list[Turn] = Field(default=[])
+    pending: _Text = Field(default="", description="of the last response: what waits for a yes or no")
 
 
 class SaidMessage(_Message):
     """One response of the system."""
 
     text: str
+    shown: str = Field(description="the same as a person should see it")
     confidence: float
     rows: list[str] = Field(description="what the knowledge base gave, if it was called")
     unknown_words: list[str]
@@ -119,12 +121,15 @@ class ChatMessage(_Message):
     sentences: list[str]
     turns: list[Turn]
     shares: list[float] = Field(description="how much each sentence contributed to the last response")
+    state: list[str] = Field(description="what was understood so far")
+    pending: str = Field(description="what waits for a yes or no, to be sent back; empty if nothing does")
 
 
 class Place(_Message):
     """A place of the knowledge base."""
 
     name: str
+    shown: str = Field(description="the name as a person should see it")
     facts: dict[str, str]
 
 

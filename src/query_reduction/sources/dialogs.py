@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from query_reduction.dialog.dialogs import DialogParts
+from query_reduction.dialog.display import Display
 from query_reduction.dialog.knowledge import KnowledgeBase
 from query_reduction.errors import InputError
 from query_reduction.reading.protocol import hold_out_stories
@@ -17,11 +18,19 @@ from query_reduction.text.formats.dialog import (
     read_candidates,
     read_dialogs,
 )
+from query_reduction.text.formats.lines import Problem, text_lines
 from query_reduction.text.stories import Story
-from query_reduction.worlds.dialogs import generate_dialogs, knowledge_rows
+from query_reduction.worlds.dialogs import (
+    CONFIRM,
+    DISPLAYED_RESPONSES,
+    display_names,
+    generate_dialogs,
+    knowledge_rows,
+)
 
 __all__ = ["dialog_file", "dialog_folder", "generated_dialogs", "own_dialogs"]
 
+DISPLAY_FILE, CONFIRM_FILE = "display.json", "confirm.txt"
 _REAL_TASK = "6"
 """Task 6 has real conversations (DSTC2) about other places, with its own candidates and no knowledge-base file."""
 
@@ -54,7 +63,11 @@ def dialog_folder(folder: Path, task: str | None) -> DialogParts:
 
 
 def own_dialogs(folder: Path, files: Mapping[str, Path]) -> DialogParts:
-    """One's own dialogs, a file for each part, with knowledge.txt or knowledge.jsonl beside them if there is one."""
+    """One's own dialogs, a file for each part.
+
+    Beside them there may be knowledge.txt or knowledge.jsonl, display.json (how names and responses are shown), and
+    confirm.txt (a line for each response that must not be given on a doubt).
+    """
     read = {
         split: read_dialogs(files[split]) if split in files else [] for split in ("train", "valid", "test", "unseen")
     }
@@ -66,6 +79,8 @@ def own_dialogs(folder: Path, files: Mapping[str, Path]) -> DialogParts:
         read["test"],
         unseen=read["unseen"],
         knowledge=KnowledgeBase.read(knowledge[0]).rows if knowledge else (),
+        display=Display.read(folder / DISPLAY_FILE) if (folder / DISPLAY_FILE).is_file() else Display(),
+        confirm=_confirmed(folder / CONFIRM_FILE),
     )
 
 
@@ -90,7 +105,19 @@ def generated_dialogs(tasks: list[int], dialogs: int, seed: int) -> DialogParts:
         unseen=told["unseen"],
         candidates=tuple(sorted(set(every))),
         knowledge=knowledge_rows(),
+        display=Display(display_names(), DISPLAYED_RESPONSES),
+        confirm=CONFIRM,
     )
+
+
+def _confirmed(path: Path) -> str:
+    if not path.is_file():
+        return ""
+    problems: list[Problem] = []
+    lines = [line.strip() for line in text_lines(path, problems)]
+    if problems:
+        raise InputError(str(problems[0]))
+    return "|".join(filter(None, lines))
 
 
 def _tasks(text: str, files: dict[str, dict[str, Path]]) -> list[str]:

@@ -1,4 +1,4 @@
-"""Learning curves: one JSON line per restart and evaluation on the development questions; TensorBoard on request."""
+"""Learning curves: one JSON line per restart and evaluation on the development questions."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ import math
 from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
-from types import TracebackType
-from typing import Any
 
 from query_reduction.errors import InputError
 from query_reduction.files import append, write_atomically
@@ -20,27 +18,14 @@ __all__ = ["CurveWriter"]
 class CurveWriter:
     """Appends to ``curves.jsonl``; points that a resumed run will compute again are removed first."""
 
-    def __init__(self, path: Path, *, up_to_epoch: int, tensorboard: Path | None = None) -> None:
+    def __init__(self, path: Path, *, up_to_epoch: int) -> None:
         lines = _lines(path) if path.exists() else []
         write_atomically(path, "".join(f"{line}\n" for line in lines if _epoch(line) <= up_to_epoch))
         self._path = path
-        self._board = _board(tensorboard) if tensorboard else None
 
     def add(self, points: Iterable[CurvePoint]) -> None:
         """Write the points of one evaluation."""
-        points = list(points)
         append(self._path, "".join(json.dumps(_plain(point)) + "\n" for point in points))
-        for point in points:
-            if self._board:
-                for name in ("train_loss", "dev_loss", "dev_error"):
-                    self._board.add_scalar(f"{name}/restart {point.restart}", getattr(point, name), point.epoch)
-
-    def __enter__(self) -> CurveWriter:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        if self._board:
-            self._board.close()
 
 
 def _lines(path: Path) -> list[str]:
@@ -61,11 +46,3 @@ def _epoch(line: str) -> float:
         return float(json.loads(line)["epoch"])
     except (ValueError, KeyError, TypeError, RecursionError, OverflowError):
         return math.inf
-
-
-def _board(folder: Path) -> Any:
-    try:
-        from torch.utils.tensorboard import SummaryWriter
-    except ImportError as error:
-        raise InputError("TensorBoard is not installed: pip install 'query-reduction[tensorboard]'") from error
-    return SummaryWriter(str(folder))

@@ -21,7 +21,6 @@ from torch import Tensor
 from query_reduction.stacked.network import StackedNetwork
 from query_reduction.stacked.tensors import TensorBatch
 from query_reduction.text.encoding import EncodedQuestions
-from query_reduction.training.data_parallel import Share
 from query_reduction.training.evaluation import evaluate
 from query_reduction.training.recipes import Recipe
 from query_reduction.training.results import development_rank
@@ -89,7 +88,6 @@ class RestartTrainer:
         train: NDArray[np.int64],
         dev_questions: EncodedQuestions,
         dev: NDArray[np.int64],
-        share: Share | None = None,
         *,
         renewed: Callable[[int], EncodedQuestions] | None = None,
         cost: Callable[[StackedNetwork, int], Tensor | None] | None = None,
@@ -107,7 +105,6 @@ class RestartTrainer:
         self.train = train
         self._dev_questions = dev_questions
         self.dev = dev
-        self._share = share or Share()
         self._renewed = renewed
         self._cost = cost
         self._stack = ParameterStack(network, recipe)
@@ -157,22 +154,17 @@ class RestartTrainer:
         for step, chosen in enumerate(batches):
             if self.network.noisy:
                 self.network.noise = _noise(recipe.seed, self.epoch, step)
-            own = self._share.part(chosen)
             self._stack.zero_gradients()
-            if len(own):
-                batch = TensorBatch.of(questions.batch(train[own]))
-                weight = len(own) / len(chosen)
-                scale = weight * (len(chosen) if recipe.batch_loss == "sum" else 1)
-                total += self.network.backpropagate(batch, scale) * weight
-                if self._cost is not None and (added := self._cost(self.network, step)) is not None:
-                    # Restarts share no parameter, so the sum's gradient is each one's own.
-                    (added.sum() * scale).backward()
-                    total += added.detach() * weight
-            self._stack.share_gradients(self._share)
+            batch = TensorBatch.of(questions.batch(train[chosen]))
+            scale = float(len(chosen) if recipe.batch_loss == "sum" else 1)
+            total += self.network.backpropagate(batch, scale)
+            if self._cost is not None and (added := self._cost(self.network, step)) is not None:
+                # Restarts share no parameter, so the sum's gradient is each one's own.
+                (added.sum() * scale).backward()
+                total += added.detach()
             if recipe.clip:
                 self._stack.clip_gradients(recipe.clip)
             self._stack.step(learning_rate, readout_only=readout_only)
-        self._share.add_up(total)
         return total / len(batches)
 
     def _look(self, train_loss: Tensor) -> list[CurvePoint]:

@@ -7,7 +7,6 @@ import math
 import random
 import time
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict
 from typing import Any
 
@@ -97,7 +96,6 @@ class Run:
             train,
             dev_questions,
             dev,
-            self.place.share,
             renewed=self._renewed(train_stories, hiding) if setup.recipe.copies or hiding else None,
             cost=hiding.cost if hiding else None,
         )
@@ -152,29 +150,24 @@ class Run:
 
     def train(self, on_epoch: Callable[[Run], None] = lambda run: None) -> bool:
         """Train to the end, or until ``stop_requested``; True if finished. The state is saved as it goes."""
-        share = self.place.share
-        folder = self.place.folder if share.first else None
+        folder = self.place.folder
         trainer = self.trainer
         saved_at = clock = time.monotonic()
-        # Processes that train together stop together.
-        stopping = share.any(self.stop_requested)
 
         def after_epoch(epoch: int) -> bool:
-            nonlocal stopping
             on_epoch(self)
-            stopping = share.any(self.stop_requested)
-            return stopping
+            return self.stop_requested
 
-        with _curves(self.place, trainer.epoch) as curves:
-            while not trainer.finished and not stopping:
-                points = trainer.run_to_next_look(after_epoch)
-                trainer.seconds += time.monotonic() - clock
-                clock = time.monotonic()
-                if curves and points:
-                    curves.add(points)
-                if folder and clock - saved_at >= self.place.save_every:
-                    trainer.save(folder / STATE_FILE, self._about)
-                    saved_at = clock
+        curves = CurveWriter(folder / "curves.jsonl", up_to_epoch=trainer.epoch) if folder else None
+        while not trainer.finished and not self.stop_requested:
+            points = trainer.run_to_next_look(after_epoch)
+            trainer.seconds += time.monotonic() - clock
+            clock = time.monotonic()
+            if curves and points:
+                curves.add(points)
+            if folder and clock - saved_at >= self.place.save_every:
+                trainer.save(folder / STATE_FILE, self._about)
+                saved_at = clock
         if folder:
             trainer.save(folder / STATE_FILE, self._about)
         return trainer.finished
@@ -229,7 +222,7 @@ class Run:
             diverged=tuple(lost),
         )
         folder = self.place.folder
-        if folder and self.place.share.first:
+        if folder:
             chosen = next(found for found in self.trainer.restarts if found.number == result.chosen.restart)
             save_model(folder / MODEL_FILE, self.model(chosen, result.as_json()))
             write_atomically(folder / RESULT_FILE, json.dumps(result.as_json(), indent=1, allow_nan=False) + "\n")
@@ -291,9 +284,3 @@ def _hiding(parts: Parts, train: Sequence[Story], task: Task, recipe: Recipe) ->
         if getattr(recipe, name) and not recipe.hidden and not haystack:
             raise InputError(f"{name} has no effect unless stories are hidden in a haystack: use --hidden")
     return Hiding(haystack, train, task.vocabulary, recipe) if haystack or recipe.hidden else None
-
-
-def _curves(place: Place, epoch: int) -> AbstractContextManager[CurveWriter | None]:
-    if place.folder is None or not place.share.first:
-        return nullcontext()
-    return CurveWriter(place.folder / "curves.jsonl", up_to_epoch=epoch, tensorboard=place.tensorboard)

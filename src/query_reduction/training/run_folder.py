@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from query_reduction.files import locked, remove, remove_leftovers
-from query_reduction.training.data_parallel import Share
 
 __all__ = ["RESULT_FILE", "STATE_FILE", "Place", "is_finished", "is_unfinished"]
 
@@ -18,24 +17,21 @@ STATE_FILE = "state.safetensors"
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a run is stored, and this process's share of it."""
+    """Where a run is stored."""
 
     folder: Path | None = None
     """The folder for model, result, curves and the state for resuming; None stores nothing."""
     save_every: float = 5.0
     """Seconds between two saves of the state for resuming."""
-    tensorboard: Path | None = None
     about: str = ""
     """What the run is called in its result."""
     source: Mapping[str, str] = field(default_factory=dict)
     """The data and task as the user named them, so that the model can be tested on the same again."""
-    share: Share = field(default_factory=Share)
-    """The part of every batch this process computes; only the first process writes files."""
 
     @contextmanager
     def owned(self) -> Iterator[None]:
         """Keep other processes out of the folder, and remove what a killed one left there."""
-        if self.folder is None or not self.share.first:
+        if self.folder is None:
             yield
             return
         with locked(

@@ -14,7 +14,6 @@ import torch
 from torch import Tensor, nn
 
 from query_reduction.stacked.network import StackedNetwork
-from query_reduction.training.data_parallel import Share
 from query_reduction.training.optimisers import build_optimiser, native_update
 from query_reduction.training.recipes import Recipe
 
@@ -113,10 +112,6 @@ class ParameterStack:
     def zero_gradients(self) -> None:
         """Clear the gradients of the last step; autograd adds the next ones in place."""
         self._gradients.zero_()
-
-    def share_gradients(self, share: Share) -> None:
-        """Add up the gradients of all processes that train together: one buffer, one message."""
-        share.add_up(self._gradients)
 
     @torch.no_grad()
     def clip_gradients(self, most: float) -> None:

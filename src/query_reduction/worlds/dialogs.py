@@ -22,7 +22,15 @@ from query_reduction.text.formats.dialog import SILENCE
 from query_reduction.text.stories import Question, Story
 from query_reduction.worlds.chance import pick, sample, seeded
 
-__all__ = ["DIALOG_TASKS", "DialogSplit", "generate_dialogs", "knowledge_rows"]
+__all__ = [
+    "CONFIRM",
+    "DIALOG_TASKS",
+    "DISPLAYED_RESPONSES",
+    "DialogSplit",
+    "display_names",
+    "generate_dialogs",
+    "knowledge_rows",
+]
 
 DialogSplit = Literal["train", "valid", "test", "unseen"]
 
@@ -47,6 +55,50 @@ _VALUES: dict[bool, dict[str, tuple[str, ...]]] = {
 _NUMBERS = ("two", "four", "six", "eight")
 _PRICES = ("cheap", "moderate", "expensive")
 _BEST_RATING = 8
+
+CONFIRM = "let me do the reservation"
+"""What must not be done on a doubt."""
+DISPLAYED_RESPONSES = {
+    "hello what can i help you with today": "Hello! What can I help you with today?",
+    "i'm on it": "I'm on it.",
+    "any preference on a type of cuisine": "Any preference on a type of cuisine?",
+    "where should it be": "Where should it be?",
+    "how many people would be in your party": "How many people will be in your party?",
+    "which price range are looking for": "Which price range are you looking for?",
+    "ok let me look into some options for you": "OK, let me look into some options for you.",
+    "what do you think of this option: _": "What do you think of _?",
+    "great let me do the reservation": "Great, let me make the reservation.",
+    "sure let me find an other option for you": "Sure, let me find another option for you.",
+    "sure is there anything else to update": "Sure. Is there anything else to update?",
+    "here it is _": "Here is the _.",
+    "is there anything i can help you with": "Is there anything else I can help you with?",
+    "you're welcome": "You're welcome.",
+}
+"""Responses as people should see them."""
+
+_FIRST_NAMES = (
+    *(
+        "Amber",
+        "Blue",
+        "Copper",
+        "Crooked",
+        "Dancing",
+        "Early",
+        "Golden",
+        "Green",
+        "Happy",
+        "Hidden",
+        "Iron",
+        "Laughing",
+    ),
+    *("Little", "Lucky", "Merry", "Old", "Painted", "Quiet", "Red", "Rusty", "Salty", "Silver", "Singing", "Sleepy"),
+    *("Smiling", "Spotted", "Striped", "Sunny", "Velvet", "Wandering", "White", "Wild", "Winter", "Wooden", "Yellow"),
+)
+_SECOND_NAMES = (
+    *("Anchor", "Apple", "Bear", "Bell", "Boat", "Bridge", "Candle", "Cat", "Cherry", "Clock", "Crown", "Dolphin"),
+    *("Fig", "Fox", "Goose", "Harp", "Heron", "Kettle", "Lantern", "Lemon", "Lion", "Mill", "Moon", "Olive"),
+    *("Orchard", "Owl", "Pear", "Pepper", "Pigeon", "Rose", "Sparrow", "Spoon", "Star", "Swan", "Tree", "Whale"),
+)
 
 _GREETINGS = ("hi", "hello", "good morning")
 _OPENERS = (
@@ -136,6 +188,17 @@ def knowledge_rows() -> tuple[tuple[str, str, str], ...]:
     """All rows (subject, relation, value) of the knowledge base the dialogs are about."""
     rows = (row.split() for unseen in (False, True) for place in _places(unseen) for row in place.rows())
     return tuple((subject, relation, value) for subject, relation, value in rows)
+
+
+def display_names() -> dict[str, str]:
+    """A name for people to read, of each place of the knowledge base."""
+    names = [f"{first} {second}" for second in _SECOND_NAMES for first in _FIRST_NAMES]
+    places = [place for unseen in (False, True) for place in _places(unseen)]
+    rng = seeded("display names")
+    return {
+        place.name: f"the {name} ({place.rating} stars)"
+        for place, name in zip(places, sample(rng, names, len(places)), strict=True)
+    }
 
 
 @cache

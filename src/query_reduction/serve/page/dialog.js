@@ -54,7 +54,7 @@ export class DialogTab {
   }
 
   reset() {
-    this.state = { sentences: [], turns: [] };
+    this.state = { sentences: [], turns: [], pending: "" };
     this.found = new Set();
     this.spoken = [];
     this.log.replaceChildren(element("li", { class: "soft" }, "Say hello, and ask for a table."));
@@ -67,7 +67,7 @@ export class DialogTab {
     this.waiting = true;
     try {
       const answer = await post("/api/chat", { model: this.model.name, text, ...this.state });
-      this.state = { sentences: answer.sentences, turns: answer.turns };
+      this.state = { sentences: answer.sentences, turns: answer.turns, pending: answer.pending };
       this.input.value = "";
       this.draw(answer);
       this.showProblem("");
@@ -79,9 +79,12 @@ export class DialogTab {
     this.input.focus({ preventScroll: true });
   }
 
-  draw({ said, advice, sentences, turns, shares }) {
+  draw({ said, advice, sentences, turns, shares, state, pending }) {
     if (!turns.length) {
       this.log.replaceChildren(...advised(advice));
+      this.found = new Set();
+      this.mentioned = "";
+      this.drawPlaces();
       return;
     }
     const spokenNow = said.length;
@@ -89,10 +92,11 @@ export class DialogTab {
     this.spoken = turns.map((turn, place) => details.get(place) ?? this.spoken[place]);
     const highest = Math.max(...shares, 0.001);
     const last = turns.at(-1).after;
-    const bubble = (who, text, place, notes) => {
+    const bubble = (who, text, place, notes, said = "") => {
       const share = place < last ? shares[place] : 0;
       return element("li", { class: `bubble ${who}`, "--w": `${(100 * share) / highest}%`, title: `contributed ${percent(share)} to the last response` },
-        element("p", {}, text), ...notes.map((note) => element("p", { class: "note" }, note)));
+        element("p", {}, text), ...notes.map((note) => element("p", { class: "note" }, note)),
+        ...(said && said !== text ? [element("details", {}, element("summary", {}, "details"), element("code", {}, said))] : []));
     };
     this.log.replaceChildren(...turns.flatMap((turn, number) => {
       const one = this.spoken[number];
@@ -104,9 +108,10 @@ export class DialogTab {
       const silent = turn.text === "<SILENCE>";
       return [
         ...(silent ? [] : [bubble("user", turn.text, turn.after, [])]),
-        bubble("bot", turn.answer, turn.after + 1, notes),
+        bubble("bot", one.shown, turn.after + 1, notes, one.text),
       ];
-    }), ...advised(advice));
+    }), ...advised(advice), ...(pending ? [this.yesOrNo()] : []),
+    ...(state.length && !advice.includes(state[0]) ? [element("li", { class: "soft" }, state[0])] : []));
     for (const one of said) {
       if (isCall(one)) this.found = placesOf(one);
     }
@@ -120,9 +125,14 @@ export class DialogTab {
     this.log.lastElementChild.scrollIntoView({ block: "nearest" });
   }
 
+  yesOrNo() {
+    const button = (text) => element("button", { type: "button", class: "chip", onclick: () => this.say(text) }, text);
+    return element("li", { class: "openings" }, button("yes"), button("no"));
+  }
+
   drawPlaces() {
     const wanted = this.search.value.trim().toLowerCase();
-    const match = (place) => `${place.name} ${Object.values(place.facts).join(" ")}`.toLowerCase().includes(wanted);
+    const match = (place) => `${place.shown} ${place.name} ${Object.values(place.facts).join(" ")}`.toLowerCase().includes(wanted);
     const listed = this.known.filter(match).sort((one, other) => this.found.has(other.name) - this.found.has(one.name));
     this.count.textContent = this.found.size ? `${this.found.size} found` : `${this.known.length} places`;
     this.places.replaceChildren(...listed.slice(0, SHOWN).map((place) => {
@@ -130,7 +140,7 @@ export class DialogTab {
       const facts = Object.entries(place.facts).map(([relation, value]) =>
         element("span", { class: "fact-chip", title: relation }, `${relation.replace(/^R_/i, "")}: ${value}`));
       return element("li", { class: marks.join(" "), "--w": `${100 * (this.rowShares?.get(place.name) ?? 0)}%` },
-        element("b", {}, place.name), element("div", {}, ...facts));
+        element("b", {}, place.shown), element("div", {}, ...facts));
     }));
   }
 
