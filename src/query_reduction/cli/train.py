@@ -63,7 +63,7 @@ class Train:
     Restarts from different initial weights train together; the one that does best on held-out development
     questions is chosen, and its error on the test questions is the result. Nothing is ever chosen on the test.
 
-        qrn train --data stories.jsonl --recipe best --out runs/mine
+        qrn train --data stories.jsonl --out runs/mine
         qrn train --data babi --task 2 --network 3r --restarts 5
         qrn ask runs/mine --story story.txt --question "Where is the milk?"
     """
@@ -75,9 +75,9 @@ class Train:
     network: str | None = None
     """A Query-Reduction Network such as 2r or 3rv100, or a rival such as gru or memn2n. Default: the recipe's, mostly
     2r."""
-    recipe: str = "original"
+    recipe: str | None = None
     """Settings that belong together: original, paper, adam, best (least data), joint (several tasks), long (a whole
-    book)."""
+    book). Default: best for stories of your own, otherwise original."""
     from_model: Annotated[str | None, Named("from")] = None
     """Fine-tune this model (a file, the folder of a run, or a ready model) on the data; new words and answers are
     added."""
@@ -104,14 +104,20 @@ class Train:
             from query_reduction.training.api import setup_for
         from query_reduction.sources.named import load_parts
         from query_reduction.text.haystack import read_haystack
+        from query_reduction.training.advice import advice
         from query_reduction.training.run import Run
         from query_reduction.training.run_folder import Place
+        from query_reduction.training.setup import own_recipe
 
         use_threads(self.threads or available_cores())
         parts = load_parts(self.data, self.task, questions=self.questions, seed=self.settings.get("seed", 0))
         if self.haystack is not None:
             parts = parts.hidden_in(read_haystack(self.haystack))
         setup, start = setup_for(self.network, self.recipe, parts, self.settings, self.from_model)
+        unasked = self.recipe is None and start is None
+        if unasked and not self.json:
+            recipe, reason = own_recipe(self.network, parts.kind, parts.train)
+            notes.print(f"recipe {recipe} for {setup.name}: {reason}; --recipe chooses another", markup=False)
         folder = self._folder(parts.name, parts.kind, setup.name)
         about = f"{self.data} task {self.task}" if self.task else self.data
         source = {"source": self.data} | ({"task": self.task} if self.task else {})
@@ -126,6 +132,9 @@ class Train:
             print_json(result.as_json() | {"folder": str(folder)})
         else:
             report(result, folder, parts.kind)
+            if unasked and recipe == "best":
+                for line in advice(run, result).lines(str(folder)):
+                    console.print(line, markup=False, soft_wrap=True)
         return 0
 
     def _to_the_end(self, run: Run, folder: Path) -> bool:

@@ -14,7 +14,7 @@ import numpy as np
 from query_reduction.errors import InputError
 from query_reduction.heads.arrays import HeadConfig
 from query_reduction.heads.softmax import best, softmax
-from query_reduction.names import Coreference, NameReaders, SymmetriesByTask
+from query_reduction.names import Clauses, Coreference, NameReaders, Symmetries, SymmetriesByTask
 from query_reduction.network import Floats, Network
 from query_reduction.reading.answers import answered_right, error_by_task, percent_wrong
 from query_reduction.reading.protocol import Given, Parts, Scores, Task
@@ -54,9 +54,9 @@ class StoryOptions:
     symmetries: bool = False
     """Discover which words are interchangeable without making an answer false, so that stories can be retold in
     other words (see --copies)."""
-    pronouns: Annotated[Literal["as-written", "last-name"], Added()] = "as-written"
-    """as-written = pronouns are words like others; last-name = "she" is read as the last name before it of the kind
-    that stands in such places (needs --symmetries)."""
+    prose: Annotated[bool, Added()] = False
+    """Read "she" as the last name before it of the kind that stands in such places, and a sentence that tells two
+    facts as two (needs --symmetries)."""
     unreadable: Literal["left-out", "read"] = "left-out"
     """left-out = unknown names are read as known ones, and a sentence of too many unknown words, or of known words in
     an order that training does not have, is not read, because it would disturb every answer; read = every sentence is
@@ -98,6 +98,8 @@ class StoryTask(Task):
     """The words that follow each other in its sentences, if these have few forms."""
     coreference: Coreference | None = None
     """The names that pronouns stand for."""
+    clauses: Clauses | None = None
+    """Where sentences of two facts are cut."""
 
     @property
     def head(self) -> HeadConfig:
@@ -115,7 +117,10 @@ class StoryTask(Task):
 
     def understand(self, story: str | Sequence[str], question: str) -> Understood:
         """A story (sentences, or texts of several) and a question as they are read."""
-        return self.reader.understand(as_sentences(story), question)
+        sentences = as_sentences(story)
+        if self.clauses is not None:
+            sentences = [part for sentence in sentences for part in self.clauses.split(sentence)]
+        return self.reader.understand(sentences, question)
 
     def as_read(self, stories: Sequence[Story]) -> list[Story]:
         """Stories as they are read, one per question: each question has its own renaming."""
@@ -129,8 +134,10 @@ class StoryTask(Task):
         ]
 
     def _split(self, stories: Sequence[Story]) -> Sequence[Story]:
-        """The stories sentence by sentence."""
-        return [split_story(story) for story in stories] if self.options.writing == "any" else stories
+        """The stories sentence by sentence, fact by fact."""
+        if self.options.writing == "exact":
+            return stories
+        return _cut(self.clauses, [split_story(story) for story in stories])
 
     def encode(self, stories: Sequence[Story]) -> EncodedQuestions:
         """The questions of training and development as numbers; if there are unknown words, as ``as_read`` has them."""
@@ -210,7 +217,7 @@ class StoryTask(Task):
 
     def extended(self, stories: Sequence[Story]) -> StoryTask:
         """See ``Task``."""
-        told = list(_resolved(self.coreference, self._split(stories)))
+        told = _resolved(self.coreference, self._split(stories))
         if self.symmetries is not None:
             told += _retold(self.symmetries, told)
         vocabulary = self.vocabulary.extended(told)
@@ -229,6 +236,7 @@ class StoryTask(Task):
             "unseen_share": self.unseen_share,
             "pairs": pairs,
             **({"pronouns": self.coreference.as_json()} if self.coreference else {}),
+            **({"frames": self.clauses.as_json()} if self.clauses else {}),
         }
 
     @staticmethod
@@ -239,17 +247,16 @@ class StoryTask(Task):
         unseen_share = values.get("unseen_share", 0.0)
         if type(unseen_share) not in (int, float) or not 0 <= unseen_share <= 1:
             raise InputError("unseen_share must be a number from 0 to 1")
-        pairs, names = values.get("pairs"), values.get("pronouns")
-        coreference = None
-        if names is not None and symmetries is not None:
-            coreference = Coreference.from_json(names, next(iter(symmetries.of_task.values())))
+        pairs, names, frames = (values.get(name) for name in ("pairs", "pronouns", "frames"))
+        own = next(iter(symmetries.of_task.values())) if symmetries else Symmetries()
         return StoryTask(
             vocabulary,
             from_json(StoryOptions, values["options"]),
             symmetries,
             unseen_share,
             None if pairs is None else WordPairs.from_json(pairs, vocabulary.size),
-            coreference,
+            None if names is None else Coreference.from_json(names, own),
+            None if frames is None else Clauses.from_json(frames, own),
         )
 
 
@@ -271,15 +278,17 @@ class StoryParts(Parts):
             known, train = ([split_story(story) for story in stories] for stories in (known, train))
         unseen_share = _unseen_share(train)
         fold_case = any_writing and not case_matters(known)
-        symmetries = coreference = None
+        symmetries = coreference = clauses = None
         told_again: list[Story] = []
-        if options.pronouns == "last-name" and not options.symmetries:
-            raise InputError("pronouns=last-name has no effect without symmetries")
+        if options.prose and not (options.symmetries and any_writing):
+            raise InputError("prose has no effect without symmetries and writing=any")
         if options.symmetries:
             symmetries = SymmetriesByTask.discovered(train)
-            if options.pronouns == "last-name" and len(symmetries.of_task) == 1:
-                coreference = Coreference.learned(next(iter(symmetries.of_task.values())), train)
-            known, train = list(_resolved(coreference, known)), _resolved(coreference, train)
+            if options.prose and len(symmetries.of_task) == 1:
+                own = next(iter(symmetries.of_task.values()))
+                coreference = Coreference.learned(own, train)
+                clauses = Clauses.learned(own, _resolved(coreference, train))
+                known, train = (_resolved(coreference, _cut(clauses, stories)) for stories in (known, train))
             told_again = _retold(symmetries, train)
             known = [*known, *told_again]
         vocabulary = Vocabulary.from_stories(
@@ -291,7 +300,7 @@ class StoryParts(Parts):
         # Settings of the paper read words exactly as they are written, and every sentence of known words.
         ordered = any_writing and options.unreadable == "left-out"
         pairs = WordPairs.of_stories(train, vocabulary, more=told_again) if ordered else None
-        return StoryTask(vocabulary, options, symmetries, unseen_share, pairs, coreference)
+        return StoryTask(vocabulary, options, symmetries, unseen_share, pairs, coreference, clauses)
 
     def hidden_in(self, haystack: Sequence[str]) -> StoryParts:
         """See ``Parts``."""
@@ -302,10 +311,15 @@ class StoryParts(Parts):
         yield from self.haystack
 
 
-def _resolved(coreference: Coreference | None, stories: Sequence[Story]) -> Sequence[Story]:
+def _cut(clauses: Clauses | None, stories: Sequence[Story]) -> list[Story]:
+    """Stories with every sentence of two facts as two."""
+    return list(stories) if clauses is None else [split_story(story, clauses.split) for story in stories]
+
+
+def _resolved(coreference: Coreference | None, stories: Sequence[Story]) -> list[Story]:
     """Stories with names in place of the pronouns that stand for them."""
     if coreference is None:
-        return stories
+        return list(stories)
     return [replace(story, sentences=coreference.resolved(story.sentences)) for story in stories]
 
 

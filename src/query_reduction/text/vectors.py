@@ -79,7 +79,9 @@ class WordVectors:
         start = 0
         for block_names, block in self._blocks():
             scores = table @ _of_length_one(self._scaled(block)).T
-            scores[:, [place for place, name in enumerate(block_names) if name in taken or not name.isalpha()]] = -np.inf
+            scores[
+                :, [place for place, name in enumerate(block_names) if name in taken or not name.isalpha()]
+            ] = -np.inf
             together = np.concatenate((alike, scores), axis=1)
             order = np.argpartition(-together, count - 1, axis=1)[:, :count]
             numbers = np.concatenate((which, np.tile(start + np.arange(len(block)), (len(known), 1))), axis=1)
@@ -197,4 +199,3 @@ def _of_length_one(rows: _Floats) -> _Floats:
     lengths = np.linalg.norm(rows, axis=-1, keepdims=True)
     result: _Floats = rows / np.maximum(lengths, 1e-12)
     return result
-

@@ -19,7 +19,7 @@ from query_reduction.text.stories import Story
 from query_reduction.training.progress import progress_bar
 from query_reduction.training.run import Run
 from query_reduction.training.run_folder import Place
-from query_reduction.training.setup import Setup, continued, own_setup
+from query_reduction.training.setup import Setup, continued, own_recipe, own_setup
 
 __all__ = ["Epoch", "setup_for", "train"]
 
@@ -41,7 +41,7 @@ def train(
     stories: Sequence[Story],
     *,
     network: str | None = None,
-    recipe: str = "original",
+    recipe: str | None = None,
     restarts: int | None = None,
     start_from: StoryModel | str | Path | None = None,
     dev: Sequence[Story] = (),
@@ -60,8 +60,9 @@ def train(
     Restarts from different initial weights train together. Development questions come from ``dev``, or a tenth of
     ``stories`` is held out for them. If ``test`` stories are given, the model's card records its error on them;
     nothing is ever chosen on the test. ``recipe`` is a family of settings (``original``, ``paper``, ``adam``,
-    ``best``, ``long``); single settings are changed by name (``max_epochs=60``, ``dimension=100``). Without ``network``
-    the recipe's own is trained: 2r, except for ``best`` and ``long``. With ``start_from``, a model or where one is,
+    ``best``, ``long``); by default ``best`` for twenty stories of one's own or more, ``original`` for fewer,
+    for dialogs, for numbered tasks and for a ``network`` that is named. Single settings are changed by name (``max_epochs=60``, ``dimension=100``). Without
+    ``network`` the recipe's own is trained: 2r, except for ``best`` and ``long``. With ``start_from``, a model or where one is,
     training goes on from its weights; its network and how it reads stories stay, new words and answers are added.
     ``knowledge`` are the rows of a dialog's knowledge base, ``haystack`` the sentences in which ``recipe="long"`` hides
     stories. With ``folder`` the model, its result and its learning
@@ -93,13 +94,15 @@ def train(
 
 def setup_for(
     network: str | None,
-    recipe: str,
+    recipe: str | None,
     parts: Parts,
     changes: Mapping[str, Any],
     start_from: Model | str | Path | None = None,
 ) -> tuple[Setup, SavedModel | None]:
     """What is to be trained on some parts, and the model to go on from, if any."""
     questions = question_count(parts.train)
+    if recipe is None:
+        recipe = "original" if start_from is not None else own_recipe(network, parts.kind, parts.train)[0]
     if start_from is None:
         return own_setup(network, recipe, kind=parts.kind, questions=questions, changes=changes), None
     if network is not None:

@@ -38,7 +38,7 @@ from query_reduction.training.samplers.hiding import Hiding
 from query_reduction.training.setup import Setup
 from query_reduction.training.state import Restart
 
-__all__ = ["Run"]
+__all__ = ["Run", "split_parts"]
 
 
 class Run:
@@ -58,7 +58,7 @@ class Run:
         self.setup = setup
         self.place = place or Place()
         self.restart_numbers: Sequence[int] = restarts or range(setup.recipe.restarts)
-        train_stories, dev_stories = _split(parts, setup.recipe)
+        train_stories, dev_stories = split_parts(parts, setup.recipe)
         if setup.recipe.hard and (len(self.restart_numbers) > 1 or not isinstance(setup.network, QRNConfig)):
             raise InputError(
                 "hard sentences are those at which the gates of one Query-Reduction Network open: use --restarts 1, "
@@ -256,7 +256,7 @@ def _number(value: float) -> float | None:
     return round(float(value), 6) if math.isfinite(value) else None
 
 
-def _split(parts: Parts, recipe: Recipe) -> tuple[Sequence[Story], Sequence[Story]]:
+def split_parts(parts: Parts, recipe: Recipe) -> tuple[Sequence[Story], Sequence[Story]]:
     """The stories to train on, and those for development; none of the latter if single questions are held out."""
     if parts.dev or recipe.split == "question":
         return parts.train, parts.dev
