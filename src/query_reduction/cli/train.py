@@ -84,6 +84,11 @@ class Train:
     haystack: Annotated[Path | None, RARE] = None
     """A text in which training stories are hidden (--recipe long), so that the network learns to find facts in it; the
     last tenth of its lines is kept for development."""
+    vectors: Path | None = None
+    """A file of word vectors, read beside the learned ones: GloVe or word2vec text, fastText .vec, .npy or .safetensors
+    with its words in a .txt of the same name."""
+    vectors_nearest: Annotated[int, RARE, Between(0, 100_000)] = 0
+    """Read this many words of --vectors, those nearest to each known word, as that word."""
     questions: Annotated[int, Between(1, 10_000_000)] = 1000
     """Training questions per task, or training dialogs, for generated data."""
     out: Path | None = None
@@ -104,6 +109,7 @@ class Train:
             from query_reduction.training.api import setup_for
         from query_reduction.sources.named import load_parts
         from query_reduction.text.haystack import read_haystack
+        from query_reduction.text.vectors import WordVectors
         from query_reduction.training.advice import advice
         from query_reduction.training.run import Run
         from query_reduction.training.run_folder import Place
@@ -113,6 +119,10 @@ class Train:
         parts = load_parts(self.data, self.task, questions=self.questions, seed=self.settings.get("seed", 0))
         if self.haystack is not None:
             parts = parts.hidden_in(read_haystack(self.haystack))
+        if self.vectors is not None:
+            parts = parts.with_vectors(WordVectors(self.vectors), self.vectors_nearest)
+        elif self.vectors_nearest:
+            raise InputError("--vectors-nearest has no effect without --vectors")
         setup, start = setup_for(self.network, self.recipe, parts, self.settings, self.from_model)
         unasked = self.recipe is None and start is None
         if unasked and not self.json:

@@ -14,7 +14,7 @@ from functools import cached_property, lru_cache
 from typing import TypedDict
 
 from query_reduction.errors import InputError
-from query_reduction.names import Coreference, KnownReading, NameReaders
+from query_reduction.names import Coreference, KnownReading, Meanings, NameReaders
 from query_reduction.text.pronouns import PERSONAL, POSSESSIVE, pronouns
 from query_reduction.text.sentences import split_sentences
 from query_reduction.text.stories import Question, Story
@@ -160,10 +160,20 @@ class Reader:
     """The words that may follow each other in a sentence, where training tells."""
     coreference: Coreference | None = None
     """The names that pronouns stand for."""
+    meanings: Meanings | None = None
+    """Words that the vocabulary does not have, and those that they are like."""
 
     def understand(self, told: Sequence[str], question: str) -> Understood:
         """Sentences and a question, made readable."""
-        story = tuple(told)
+        if self.meanings is None:
+            return self._understand(tuple(told), question)
+        read = list(map(self.meanings.read, (*told, question)))
+        *worded, asked = [text for text, _ in read]
+        like = dict.fromkeys((word, f"a word like {known}") for _, replaced in read for word, known in replaced)
+        found = self._understand(tuple(worded), asked)
+        return replace(found, story=tuple(told), asked=question, read_as=(*found.read_as, *like))
+
+    def _understand(self, story: tuple[str, ...], question: str) -> Understood:
         plainly = self._resolved(story)
         if self.reads_all:
             return replace(self._as_written(story, plainly, question), unknown_words=self._unknown(question))

@@ -14,7 +14,7 @@ import numpy as np
 from query_reduction.errors import InputError
 from query_reduction.heads.arrays import HeadConfig
 from query_reduction.heads.softmax import best, softmax
-from query_reduction.names import Clauses, Coreference, NameReaders, Symmetries, SymmetriesByTask
+from query_reduction.names import Coreference, Frames, Meanings, NameReaders, Symmetries, SymmetriesByTask
 from query_reduction.network import Floats, Network
 from query_reduction.reading.answers import answered_right, error_by_task, percent_wrong
 from query_reduction.reading.protocol import Given, Parts, Scores, Task
@@ -23,6 +23,7 @@ from query_reduction.settings import Added, Between, as_json, check, from_json
 from query_reduction.text.encoding import EncodedQuestions, encode_stories
 from query_reduction.text.sentences import split_story
 from query_reduction.text.stories import Story
+from query_reduction.text.vectors import WordVectors
 from query_reduction.text.vocabulary import UNKNOWN_WORD, Vocabulary, case_matters, split_words
 from query_reduction.text.word_pairs import WordPairs
 
@@ -98,8 +99,10 @@ class StoryTask(Task):
     """The words that follow each other in its sentences, if these have few forms."""
     coreference: Coreference | None = None
     """The names that pronouns stand for."""
-    clauses: Clauses | None = None
-    """Where sentences of two facts are cut."""
+    frames: Frames | None = None
+    """Its sentences without names: they tell where one of two facts is cut."""
+    meanings: Meanings | None = None
+    """Words that it does not have, and those that they are like."""
 
     @property
     def head(self) -> HeadConfig:
@@ -112,14 +115,21 @@ class StoryTask(Task):
         reads_all = self.options.unreadable == "read"
         names = NameReaders(self.symmetries, self.vocabulary.words) if self.symmetries and not reads_all else None
         return Reader(
-            self.vocabulary, names, self.options.memory, self.unseen_share, reads_all, self.pairs, self.coreference
+            self.vocabulary,
+            names,
+            self.options.memory,
+            self.unseen_share,
+            reads_all,
+            self.pairs,
+            self.coreference,
+            self.meanings,
         )
 
     def understand(self, story: str | Sequence[str], question: str) -> Understood:
         """A story (sentences, or texts of several) and a question as they are read."""
         sentences = as_sentences(story)
-        if self.clauses is not None:
-            sentences = [part for sentence in sentences for part in self.clauses.split(sentence)]
+        if self.frames is not None:
+            sentences = [fact for sentence in sentences for fact in self.frames.facts(sentence)]
         return self.reader.understand(sentences, question)
 
     def as_read(self, stories: Sequence[Story]) -> list[Story]:
@@ -137,7 +147,7 @@ class StoryTask(Task):
         """The stories sentence by sentence, fact by fact."""
         if self.options.writing == "exact":
             return stories
-        return _cut(self.clauses, [split_story(story) for story in stories])
+        return _cut(self.frames, [split_story(story) for story in stories])
 
     def encode(self, stories: Sequence[Story]) -> EncodedQuestions:
         """The questions of training and development as numbers; if there are unknown words, as ``as_read`` has them."""
@@ -236,7 +246,8 @@ class StoryTask(Task):
             "unseen_share": self.unseen_share,
             "pairs": pairs,
             **({"pronouns": self.coreference.as_json()} if self.coreference else {}),
-            **({"frames": self.clauses.as_json()} if self.clauses else {}),
+            **({"frames": self.frames.as_json()} if self.frames else {}),
+            **({"meanings": self.meanings.as_json()} if self.meanings else {}),
         }
 
     @staticmethod
@@ -247,8 +258,9 @@ class StoryTask(Task):
         unseen_share = values.get("unseen_share", 0.0)
         if type(unseen_share) not in (int, float) or not 0 <= unseen_share <= 1:
             raise InputError("unseen_share must be a number from 0 to 1")
-        pairs, names, frames = (values.get(name) for name in ("pairs", "pronouns", "frames"))
+        pairs, names, told, like = (values.get(name) for name in ("pairs", "pronouns", "frames", "meanings"))
         own = next(iter(symmetries.of_task.values())) if symmetries else Symmetries()
+        frames = None if told is None else Frames.from_json(told, own)
         return StoryTask(
             vocabulary,
             from_json(StoryOptions, values["options"]),
@@ -256,7 +268,8 @@ class StoryTask(Task):
             unseen_share,
             None if pairs is None else WordPairs.from_json(pairs, vocabulary.size),
             None if names is None else Coreference.from_json(names, own),
-            None if frames is None else Clauses.from_json(frames, own),
+            frames,
+            None if like is None or frames is None else Meanings.from_json(like, frames, vocabulary),
         )
 
 
@@ -269,6 +282,8 @@ class StoryParts(Parts):
 
     haystack: Sequence[str] = ()
     """Sentences in which stories are hidden in training; they tell nothing about any question."""
+    nearest: int = 0
+    """How many words of ``vectors`` are read as each known word that they are like."""
 
     def learn(self, options: StoryOptions, train: Sequence[Story]) -> StoryTask:
         """The words and answers of the training part (or of all parts), and its symmetries if requested."""
@@ -278,7 +293,7 @@ class StoryParts(Parts):
             known, train = ([split_story(story) for story in stories] for stories in (known, train))
         unseen_share = _unseen_share(train)
         fold_case = any_writing and not case_matters(known)
-        symmetries = coreference = clauses = None
+        symmetries = coreference = frames = meanings = None
         told_again: list[Story] = []
         if options.prose and not (options.symmetries and any_writing):
             raise InputError("prose has no effect without symmetries and writing=any")
@@ -287,8 +302,8 @@ class StoryParts(Parts):
             if options.prose and len(symmetries.of_task) == 1:
                 own = next(iter(symmetries.of_task.values()))
                 coreference = Coreference.learned(own, train)
-                clauses = Clauses.learned(own, _resolved(coreference, train))
-                known, train = (_resolved(coreference, _cut(clauses, stories)) for stories in (known, train))
+                frames = Frames.learned(own, _resolved(coreference, train))
+                known, train = (_resolved(coreference, _cut(frames, stories)) for stories in (known, train))
             told_again = _retold(symmetries, train)
             known = [*known, *told_again]
         vocabulary = Vocabulary.from_stories(
@@ -300,20 +315,28 @@ class StoryParts(Parts):
         # Settings of the paper read words exactly as they are written, and every sentence of known words.
         ordered = any_writing and options.unreadable == "left-out"
         pairs = WordPairs.of_stories(train, vocabulary, more=told_again) if ordered else None
-        return StoryTask(vocabulary, options, symmetries, unseen_share, pairs, coreference, clauses)
+        if self.vectors is not None and self.nearest:
+            if frames is None:
+                raise InputError("the nearest words of --vectors are read where known ones stand: that needs --prose")
+            meanings = Meanings.learned(self.vectors, self.nearest, frames, vocabulary, train)
+        return StoryTask(vocabulary, options, symmetries, unseen_share, pairs, coreference, frames, meanings)
 
     def hidden_in(self, haystack: Sequence[str]) -> StoryParts:
         """See ``Parts``."""
         return replace(self, haystack=tuple(haystack))
+
+    def with_vectors(self, vectors: WordVectors, nearest: int = 0) -> StoryParts:
+        """See ``Parts``."""
+        return replace(self, vectors=vectors, nearest=nearest)
 
     def more_content(self) -> Iterator[str]:
         """See ``Parts``."""
         yield from self.haystack
 
 
-def _cut(clauses: Clauses | None, stories: Sequence[Story]) -> list[Story]:
+def _cut(frames: Frames | None, stories: Sequence[Story]) -> list[Story]:
     """Stories with every sentence of two facts as two."""
-    return list(stories) if clauses is None else [split_story(story, clauses.split) for story in stories]
+    return list(stories) if frames is None else [split_story(story, frames.facts) for story in stories]
 
 
 def _resolved(coreference: Coreference | None, stories: Sequence[Story]) -> list[Story]:

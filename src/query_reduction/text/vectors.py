@@ -31,7 +31,7 @@ _BLOCK = 8192
 _MOST_WORDS = 20_000_000
 _MOST_NUMBERS = 4096
 _LONGEST_LINE = 200_000
-_KNOWN_LISTED = 5
+_KNOWN_LISTED = 10
 """How many known words a new one is compared with in use."""
 
 _Floats = NDArray[np.float32]

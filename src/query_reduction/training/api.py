@@ -16,6 +16,7 @@ from query_reduction.reading.protocol import Parts
 from query_reduction.reading.stories import StoryParts
 from query_reduction.sources.named import question_count
 from query_reduction.text.stories import Story
+from query_reduction.text.vectors import WordVectors
 from query_reduction.training.progress import progress_bar
 from query_reduction.training.run import Run
 from query_reduction.training.run_folder import Place
@@ -49,6 +50,8 @@ def train(
     kind: Literal["stories", "dialogs"] = "stories",
     knowledge: Sequence[tuple[str, str, str]] = (),
     haystack: Sequence[str] = (),
+    vectors: str | Path | None = None,
+    vectors_nearest: int = 0,
     progress: bool = True,
     on_epoch: Callable[[Epoch], None] | None = None,
     folder: str | Path | None = None,
@@ -60,19 +63,22 @@ def train(
     Restarts from different initial weights train together. Development questions come from ``dev``, or a tenth of
     ``stories`` is held out for them. If ``test`` stories are given, the model's card records its error on them;
     nothing is ever chosen on the test. ``recipe`` is a family of settings (``original``, ``paper``, ``adam``,
-    ``best``, ``long``); by default ``best`` for twenty stories of one's own or more, ``original`` for fewer,
-    for dialogs, for numbered tasks and for a ``network`` that is named. Single settings are changed by name (``max_epochs=60``, ``dimension=100``). Without
-    ``network`` the recipe's own is trained: 2r, except for ``best`` and ``long``. With ``start_from``, a model or where one is,
-    training goes on from its weights; its network and how it reads stories stay, new words and answers are added.
-    ``knowledge`` are the rows of a dialog's knowledge base, ``haystack`` the sentences in which ``recipe="long"`` hides
-    stories. With ``folder`` the model, its result and its learning
-    curves are also saved there.
+    ``best``, ``long``); by default ``best`` for twenty stories of one's own or more, ``original`` for fewer, for
+    dialogs, for numbered tasks and for a ``network`` that is named. Single settings are changed by name
+    (``max_epochs=60``, ``dimension=100``). Without ``network`` the recipe's own is trained: 2r, except for ``best`` and
+    ``long``. With ``start_from``, a model or where one is, training goes on from its weights; its network and how it
+    reads stories stay, new words and answers are added. ``knowledge`` are the rows of a dialog's knowledge base,
+    ``haystack`` the sentences in which ``recipe="long"`` hides stories. ``vectors`` is a file of word vectors to be
+    read beside the learned ones; of its words the ``vectors_nearest`` nearest to each known word are read as that word.
+    With ``folder`` the model, its result and its learning curves are also saved there.
     """
     if isinstance(stories, str | Path):
         raise InputError("stories: a list of stories is needed, not a path; use read(path)")
     parts = _parts(kind, list(stories), list(dev), list(test), tuple(knowledge))
     if haystack:
         parts = parts.hidden_in(haystack)
+    if vectors is not None:
+        parts = parts.with_vectors(WordVectors(Path(vectors)), vectors_nearest)
     changes = settings if restarts is None else {"restarts": restarts, **settings}
     setup, start = setup_for(network, recipe, parts, changes, start_from)
     if threads is not None:
@@ -103,6 +109,8 @@ def setup_for(
     questions = question_count(parts.train)
     if recipe is None:
         recipe = "original" if start_from is not None else own_recipe(network, parts.kind, parts.train)[0]
+    if parts.vectors is not None:
+        changes = {**changes, "outside_dimension": parts.vectors.dimension}
     if start_from is None:
         return own_setup(network, recipe, kind=parts.kind, questions=questions, changes=changes), None
     if network is not None:

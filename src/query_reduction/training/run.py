@@ -77,7 +77,12 @@ class Run:
         if hiding:
             rarity[hiding.foreign_words()] = 0
         weights = torch.from_numpy(rarity).to(torch.get_default_dtype())
-        seeds = Seeds(self.restart_numbers, setup.recipe.seed, weights)
+        fixed = {}
+        if parts.vectors is not None:
+            of_words = parts.vectors.rows(self.task.vocabulary.words)
+            # The two word numbers without meaning come first.
+            fixed["vectors"] = torch.from_numpy(np.pad(of_words, ((2, 0), (0, 0)))[None]).to(weights.dtype)
+        seeds = Seeds(self.restart_numbers, setup.recipe.seed, weights, fixed)
         network = build_network(setup.network, self.task.vocabulary, self.task.head, seeds)
         if setup.recipe.readout_epochs and not network.readout():
             raise InputError(
@@ -87,6 +92,7 @@ class Run:
             before, now = start.task.vocabulary, self.task.vocabulary
             take_weights(network, start.weights, {(before.size, now.size), (len(before.answers), len(now.answers))})
             network.go_on()
+        self._fixed = dict(network.named_buffers())
         self._start = {"from": fingerprint(start)} if start else {}
         self.trainer = RestartTrainer(
             network,
@@ -184,7 +190,7 @@ class Run:
     def model(self, restart: Restart, card: dict[str, Any] | None = None) -> SavedModel:
         """A restart's best weights as a model to save or use; its card also holds a story of its data."""
         example = {"example": self._example} if card and self._example else {}
-        weights = {name: weight.numpy() for name, weight in restart.weights.items()}
+        weights = {name: weight.numpy() for name, weight in (*restart.weights.items(), *self._fixed.items())}
         return SavedModel(self.setup.network, self.task, weights, {**(card or {}), **example})
 
     def test(self, restarts: Sequence[Restart]) -> list[RestartResult]:
