@@ -8,7 +8,7 @@ sentence that names somebody of that kind is left alone: "Ben took his keys".
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -36,6 +36,7 @@ class Coreference:
     names: frozenset[str]
     """Units of one kind."""
     units: Units
+    """How sentences are cut into these."""
     written: Mapping[str, str]
     """How the stories write units that are not written in lower case."""
     genders: Mapping[str, str] = field(default_factory=dict)
@@ -44,19 +45,25 @@ class Coreference:
     @staticmethod
     def learned(symmetries: Symmetries, stories: Sequence[Story]) -> Coreference | None:
         """The kind of names whose neighbours are most like those of pronouns; None if there are none such."""
-        units = symmetries.units
+        units = Units(frozenset(phrase for phrase in symmetries.units.phrases if _PRONOUNS.keys().isdisjoint(phrase)))
         beside: dict[str, Counter[str]] = defaultdict(Counter)
         for sentence in {sentence for story in stories for sentence in story.sentences}:
             told = units.of_text(sentence, "sentence")
             for place, unit in enumerate(told):
                 beside[unit].update(_neighbours(told, place))
         wanted = sum((beside[word] for word in _PRONOUNS if word in beside), Counter[str]())
-        kinds = [kind for kind in symmetries.columns if len(kind) >= _LEAST_NAMES and not set(kind) & set(_PRONOUNS)]
-        shares = [(_share(wanted, [beside[unit] for unit in kind]), kind) for kind in kinds]
+        kinds = [tuple(map(plain, kind)) for kind in symmetries.columns]
+        kinds = [tuple(unit for unit in kind if _PRONOUNS.keys().isdisjoint(unit.split())) for kind in kinds]
+        shares = [
+            (_share(wanted, [beside[unit] for unit in kind if unit in beside]), kind)
+            for kind in kinds
+            if len(kind) >= _LEAST_NAMES
+        ]
         share, kind = max(shares, default=(0.0, ()))
         if share < _ALIKE:
             return None
-        plainly = Coreference(frozenset(kind), units, symmetries.written)
+        phrases = frozenset(tuple(name.split()) for name in kind if " " in name)
+        plainly = Coreference(frozenset(kind), Units(phrases), symmetries.written)
         seen: dict[str, Counter[str]] = defaultdict(Counter)
         for story in stories:
             for _, pronoun, name in plainly.assumed(story.sentences):
@@ -68,24 +75,28 @@ class Coreference:
     def _sentences(self) -> Sentences:
         return Sentences(self.units, written=self.written)
 
-    def assumed(self, sentences: Sequence[str]) -> list[tuple[int, str, str]]:
-        """The pronouns that stand for a name: their sentence, the pronoun, and the unit it stands for."""
+    def assumed(self, sentences: Sequence[str], strangers: Collection[str] = ()) -> list[tuple[int, str, str]]:
+        """The pronouns that stand for a name: their sentence, the pronoun, and the unit it stands for.
+
+        ``strangers`` are names lent to others, of whom nothing is known.
+        """
         last: dict[str, str] = {}
         found = []
         for number, sentence in enumerate(sentences):
             told = [unit for _, unit in self._sentences.apart(sentence, "sentence").units]
             named = [unit for unit in told if unit in self.names]
             for name in named:
-                last |= {said: name for said in ("he", "she") if self.genders.get(name, said) == said}
+                only = None if name in strangers else self.genders.get(name)
+                last |= {said: name for said in ("he", "she") if only in (None, said)}
             if not named:
                 spoken = (unit for unit in dict.fromkeys(told) if _PRONOUNS.get(unit) in last)
                 found += [(number, unit, last[_PRONOUNS[unit]]) for unit in spoken]
         return found
 
-    def resolved(self, sentences: Sequence[str]) -> tuple[str, ...]:
+    def resolved(self, sentences: Sequence[str], strangers: Collection[str] = ()) -> tuple[str, ...]:
         """The sentences with the names that their pronouns stand for; others stay the same."""
         read = list(sentences)
-        for number, pronoun, name in self.assumed(sentences):
+        for number, pronoun, name in self.assumed(sentences, strangers):
             apart = self._sentences.apart(read[number], "sentence")
             pieces = list(apart.pieces)
             for place, unit in apart.units:
@@ -94,6 +105,12 @@ class Coreference:
                     pieces[place] = written[0].upper() + written[1:] if pieces[place][0].isupper() else written
             read[number] = "".join(pieces)
         return tuple(read)
+
+    def misled(self, symmetries: Symmetries) -> bool:
+        """Whether symmetries take pronouns for names of this kind ("then she", "Anna"), as they may where stories have
+        many; they should then be discovered again without them."""
+        kinds = (kind for kind in symmetries.columns if not self.names.isdisjoint(kind))
+        return any(not _PRONOUNS.keys().isdisjoint(plain(unit).split()) for kind in kinds for unit in kind)
 
     def name(self, unit: str) -> str:
         """How a name is written."""
@@ -108,12 +125,13 @@ class Coreference:
         return {name: self.genders.get(name, "") for name in sorted(self.names)}
 
     @staticmethod
-    def from_json(data: object, symmetries: Symmetries) -> Coreference:
-        """The inverse of ``as_json``, for the symmetries it was learned with."""
+    def from_json(data: object, written: Mapping[str, str]) -> Coreference:
+        """The inverse of ``as_json``; ``written`` as it was learned with."""
         if not isinstance(data, dict) or not all(said in ("", "he", "she") for said in data.values()):
             raise InputError("names for pronouns cannot be read: each must have he, she or nothing")
         genders = {name: said for name, said in data.items() if said}
-        return Coreference(frozenset(data), symmetries.units, symmetries.written, genders)
+        phrases = frozenset(tuple(name.split()) for name in data if " " in name)
+        return Coreference(frozenset(data), Units(phrases), written, genders)
 
 
 def _neighbours(units: Sequence[str], place: int) -> list[str]:

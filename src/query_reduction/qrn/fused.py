@@ -36,7 +36,7 @@ class FusedNetwork(QueryReductionNetwork):
         super().__init__(config, vocabulary, head, seeds)
         self.use_native(True)
         self._shape = shape_of(config)
-        plain = not config.outside_dimension and not config.decode_questions
+        plain = not config.vectors and not config.decode_questions
         self._step_type = FUSED.get((type(self.encoder), type(self.head))) if plain else None
         self._step: TrainingStep | None = None
 

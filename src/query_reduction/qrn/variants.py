@@ -53,7 +53,7 @@ class QRNConfig:
     encoder: Annotated[EncoderName, Added()] = "position"
     """How the words of a sentence become a vector: position = the paper's bag of words, each weighted by its position;
     order = each word together with its neighbours, so that it matters which word stands where."""
-    outside_dimension: Annotated[int, Between(0, 4096), Added()] = 0
+    vectors: Annotated[int, Between(0, 4096), Added()] = 0
     """Dimension of the word vectors from elsewhere that are read beside the learned ones; set by --vectors."""
     decode_questions: bool = False
     """Also learn to decode a question from its vector, so that reduced queries can be put into words (stories)."""
@@ -102,4 +102,4 @@ def shape_of(config: QRNConfig) -> Shape:
 def encoder_of(config: QRNConfig, vocabulary: Vocabulary) -> EncoderConfig:
     """The encoder of a network with this vocabulary."""
     longest = vocabulary.longest_sentence if config.position_length == "task" else 0
-    return EncoderConfig(config.encoder, vocabulary.size, config.dimension, longest, config.outside_dimension)
+    return EncoderConfig(config.encoder, vocabulary.size, config.dimension, longest, config.vectors)

@@ -182,12 +182,12 @@ class Reader:
         unknown = self.vocabulary.unknown_words([*plainly, question])
         named = self.names.read(story, question) if unknown and self.names else None
         taken = named.crowded if named else ()
-        texts = dict(enumerate(self._resolved(named.sentences) if named else plainly))
+        texts = dict(enumerate(self._resolved(named.sentences, named.names) if named else plainly))
         kept = [place for place, text in texts.items() if self._readable(text, known=taken)]
         if named and self.names and len(kept) < len(story):
             # Again: sentences that are not read may have taken names that others need.
             named = self.names.read([story[place] for place in kept], question)
-            texts = dict(zip(kept, self._resolved(named.sentences), strict=True))
+            texts = dict(zip(kept, self._resolved(named.sentences, named.names), strict=True))
         if named:
             kept = [place for place in kept if self._readable(texts[place])]
         guess = bool(story) and not kept
@@ -242,8 +242,8 @@ class Reader:
     def _unknown(self, question: str) -> tuple[str, ...]:
         return tuple(self.vocabulary.unknown_words([question]))
 
-    def _resolved(self, sentences: Sequence[str]) -> tuple[str, ...]:
-        return self.coreference.resolved(sentences) if self.coreference else tuple(sentences)
+    def _resolved(self, sentences: Sequence[str], strangers: Collection[str] = ()) -> tuple[str, ...]:
+        return self.coreference.resolved(sentences, strangers) if self.coreference else tuple(sentences)
 
     def _assumed(self, sentences: Sequence[str], named: KnownReading | None = None) -> tuple[tuple[str, str], ...]:
         """Pronouns and the names they were read as, each pair once."""
@@ -251,7 +251,8 @@ class Reader:
             return ()
         own = named.names if named else {}
         pairs = [
-            (word, own.get(unit, self.coreference.name(unit))) for _, word, unit in self.coreference.assumed(sentences)
+            (word, own.get(unit, self.coreference.name(unit)))
+            for _, word, unit in self.coreference.assumed(sentences, own)
         ]
         return tuple(dict.fromkeys(pairs))
 

@@ -267,7 +267,7 @@ class StoryTask(Task):
             symmetries,
             unseen_share,
             None if pairs is None else WordPairs.from_json(pairs, vocabulary.size),
-            None if names is None else Coreference.from_json(names, own),
+            None if names is None else Coreference.from_json(names, own.written),
             frames,
             None if like is None or frames is None else Meanings.from_json(like, frames, vocabulary),
         )
@@ -302,6 +302,9 @@ class StoryParts(Parts):
             if options.prose and len(symmetries.of_task) == 1:
                 own = next(iter(symmetries.of_task.values()))
                 coreference = Coreference.learned(own, train)
+                if coreference is not None and coreference.misled(own):
+                    symmetries = SymmetriesByTask.discovered(_resolved(coreference, train))
+                    own = next(iter(symmetries.of_task.values()))
                 frames = Frames.learned(own, _resolved(coreference, train))
                 known, train = (_resolved(coreference, _cut(frames, stories)) for stories in (known, train))
             told_again = _retold(symmetries, train)

@@ -11,10 +11,12 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from query_reduction.encoders.position import encode_sentences
+from query_reduction.encoders.arrays import EncoderConfig, EncoderName
+from query_reduction.encoders.stacked import build_encoder
+from query_reduction.errors import InputError
 from query_reduction.heads.arrays import HeadConfig
 from query_reduction.heads.stacked import build_head
-from query_reduction.settings import Between, check
+from query_reduction.settings import Added, Between, check
 from query_reduction.stacked.layers import look_up, present
 from query_reduction.stacked.network import Seeds, StackedNetwork, normal
 from query_reduction.stacked.packed import Packing, pack
@@ -50,6 +52,9 @@ class RecurrentConfig:
     reads: Literal["sentences", "words"] = "sentences"
     """Step through sentences (the question's vector added to each), or through words, the question's after the
     story's, as the bAbI baselines do."""
+    encoder: Annotated[EncoderName, Added()] = "position"
+    """How the words of a sentence become a vector: position = weighted by their positions; order = together with their
+    neighbours. Without effect on readers of words."""
 
     def __post_init__(self) -> None:
         check(self)
@@ -59,6 +64,12 @@ class RecurrentReader(StackedNetwork):
     """A stack of recurrent readers; a subclass declares the weights of its cell and computes a layer in two parts."""
 
     embedding: Float[Tensor, "restart vocabulary dim"]
+    vectors: Float[Tensor, "restart vocabulary outside"]
+    vector_projection: Float[Tensor, "restart outside dim"]
+    mark_embedding: Float[Tensor, "restart mark dim"]
+    order_in: Float[Tensor, "restart width dim dim"]
+    order_bias: Float[Tensor, "restart dim"]
+    order_out: Float[Tensor, "restart dim dim"]
     answer_weight: Float[Tensor, "restart answer dim"]
     answer_current: Float[Tensor, "restart word dim"]
     answer_match: Float[Tensor, "restart position 2 dim"]
@@ -66,8 +77,10 @@ class RecurrentReader(StackedNetwork):
     def __init__(self, config: RecurrentConfig, vocabulary: Vocabulary, head: HeadConfig, seeds: Seeds) -> None:
         super().__init__(seeds)
         self.config = config
-        self._longest = vocabulary.longest_sentence
-        self.declare("embedding", (vocabulary.size, config.dimension), normal(0.1))
+        if config.reads == "words" and config.encoder != "position":
+            raise InputError("encoder has no effect on a reader of words")
+        encoder = EncoderConfig(config.encoder, vocabulary.size, config.dimension, vocabulary.longest_sentence)
+        self.encoder = build_encoder(encoder, self, normal(0.1))
         self.declare_cell(config.layers, config.dimension)
         self.head = build_head(head, vocabulary, self, config.dimension)
 
@@ -107,7 +120,7 @@ class RecurrentReader(StackedNetwork):
             projected = look_up(self.project(0, self.embedding), words)
         else:
             lengths = batch.lengths.long()
-            table = encode_sentences(self.embedding, batch.words, self._longest)
+            table = self.encoder.encode(self, batch.words)
             told = look_up(table, batch.stories) + look_up(table, batch.questions).unsqueeze(2)
             projected = self.project(0, told.flatten(1, 2)).unflatten(1, told.shape[1:3])
         if projected.shape[2] == 0:
@@ -150,7 +163,7 @@ class SteppedReader(RecurrentReader):
         else:
             lengths = batch.lengths.long()
             packing = pack(lengths)
-            table = encode_sentences(self.embedding, batch.words, self._longest)
+            table = self.encoder.encode(self, batch.words)
             told = look_up(table, batch.stories[packing.sequence, packing.time])
             projected = self.project(0, told + look_up(table, batch.questions[packing.sequence]))
         states = self.steps(0, projected, packing)

@@ -165,7 +165,7 @@ def _text_blocks(path: Path) -> Iterator[tuple[list[str], _Floats]]:
 
 
 def _array_blocks(path: Path) -> Iterator[tuple[list[str], _Floats]]:
-    yield from _matrix_blocks(path, np.load(path, mmap_mode="r", allow_pickle=False))
+    yield from _matrix_blocks(path, np.lib.format.open_memmap(path, mode="r"))
 
 
 def _tensor_blocks(path: Path) -> Iterator[tuple[list[str], _Floats]]:
@@ -186,7 +186,7 @@ def _matrix_blocks(path: Path, matrix: Any) -> Iterator[tuple[list[str], _Floats
         raise InputError(f"{path}: its words must be in {beside.name} beside it, one per line")
     with beside.open(encoding="utf-8", errors="replace") as file:
         for start in range(0, shape[0], _BLOCK):
-            rows = np.asarray(matrix[start : start + _BLOCK], np.float32)
+            rows = np.asarray(matrix[start : min(start + _BLOCK, shape[0])], np.float32)
             words = [fold(line.rstrip("\n")[:_LONGEST_LINE]) for line in islice(file, len(rows))]
             if len(words) < len(rows):
                 raise InputError(f"{beside}: {start + len(words)} words for the {shape[0]} rows of {path.name}")

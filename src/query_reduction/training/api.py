@@ -110,7 +110,7 @@ def setup_for(
     if recipe is None:
         recipe = "original" if start_from is not None else own_recipe(network, parts.kind, parts.train)[0]
     if parts.vectors is not None:
-        changes = {**changes, "outside_dimension": parts.vectors.dimension}
+        changes = {**changes, "vectors": parts.vectors.dimension}
     if start_from is None:
         return own_setup(network, recipe, kind=parts.kind, questions=questions, changes=changes), None
     if network is not None:
