@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from dataclasses import MISSING, dataclass, fields, replace
+from dataclasses import MISSING, asdict, dataclass, fields, replace
 from typing import Annotated, Any, ClassVar, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from query_reduction.errors import InputError
 
-__all__ = ["Between", "changed", "check", "check_ranges", "defaults", "from_json"]
+__all__ = ["Added", "Between", "as_json", "changed", "check", "check_ranges", "defaults", "from_json"]
 
 Settings = TypeVar("Settings")
 
@@ -24,6 +24,21 @@ class Between:
 
     low: float
     high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Added:
+    """Marks a setting that model files of version 0.2.0 do not have: ``encoder: Annotated[EncoderName, Added()]``.
+
+    At its default it is not written, so that the checksum of what has no need of it stays the same.
+    """
+
+
+def as_json(settings: Any) -> dict[str, Any]:
+    """Settings as plain values, the inverse of ``from_json``."""
+    added = {name for name, kind in _hints(type(settings)).items() if Added() in getattr(kind, "__metadata__", ())}
+    plain = {field.name: field.default for field in fields(settings) if field.name in added}
+    return {name: value for name, value in asdict(settings).items() if name not in plain or value != plain[name]}
 
 
 def check(settings: Any) -> None:

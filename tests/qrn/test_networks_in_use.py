@@ -47,6 +47,7 @@ configs = st.builds(
     init=st.sampled_from(["original", "open"]),
     position_length=st.sampled_from(["task", "sentence"]),
     decode_questions=st.booleans(),
+    encoder=st.sampled_from(["position", "order"]),
 )
 
 
@@ -117,7 +118,7 @@ def test_any_network_is_that_of_pytorch(config: QRNConfig, batch: Batch, seed: i
     network = qrn(config, WORDS, (0,), seed).double()
     with torch.no_grad():
         for name, parameter in network.named_parameters():
-            if "bias" in name or "decoder" in name:
+            if "bias" in name or "decoder" in name or "order" in name:
                 parameter.normal_(generator=torch.Generator().manual_seed(seed))
     with native_code(native):
         model = in_use(network, WORDS)

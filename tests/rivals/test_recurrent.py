@@ -30,7 +30,9 @@ def gru(reads: Reads = "sentences", layers: int = 2) -> RecurrentReader:
 
 
 def lstm(reads: Reads = "sentences", layers: int = 2, forget_bias: float = 0.0) -> RecurrentReader:
-    return LSTMNetwork(LSTMConfig(layers, DIMENSION, reads, forget_bias), WORDS, HeadConfig(), Seeds(range(3)))
+    return LSTMNetwork(
+        LSTMConfig(layers, DIMENSION, reads, forget_bias=forget_bias), WORDS, HeadConfig(), Seeds(range(3))
+    )
 
 
 Build = Callable[[Reads], RecurrentReader]

@@ -68,7 +68,7 @@ class Train:
     Restarts from different initial weights train together; the one that does best on held-out development
     questions is chosen, and its error on the test questions is the result. Nothing is ever chosen on the test.
 
-        qrn train --data stories.jsonl --recipe best --out runs/mine
+        qrn train --data stories.jsonl --out runs/mine
         qrn train --data babi --task 2 --network 3r --restarts 5
         qrn train --data propara --vectors glove.6B.50d.txt
         qrn ask runs/mine --story story.txt --question "Where is the milk?"
@@ -82,14 +82,17 @@ class Train:
     network: str | None = None
     """A Query-Reduction Network such as 2r or 3rv100, or a rival such as gru or memn2n. Default: the recipe's, mostly
     2r."""
-    recipe: str = "original"
+    recipe: str | None = None
     """Settings that belong together: original, paper, adam, best (least data), joint (several tasks), long (a whole
-    book)."""
+    book). Default: best for stories of your own, otherwise original."""
     head: Literal["auto", "list", "span", "responses", "slots"] = "auto"
     """What an answer is: one of a list, or a phrase of the story (span), which auto chooses where things are tracked
     and where a list would lack many answers; for dialogs, responses or slots."""
-    vectors: Annotated[Path | None, RARE] = None
-    """With --head span, vectors of words from elsewhere: a text file in the format of GloVe or word2vec."""
+    vectors: Path | None = None
+    """A file of word vectors, read beside the learned ones: GloVe or word2vec text, fastText .vec, .npy or .safetensors
+    with its words in a .txt of the same name."""
+    vectors_nearest: Annotated[int, RARE, Between(0, 100_000)] = 0
+    """Read this many words of --vectors, those nearest to each known word, as that word."""
     from_model: Annotated[str | None, Named("from")] = None
     """Fine-tune this model (a file, the folder of a run, or a ready model) on the data; new words and answers are
     added."""
@@ -119,25 +122,34 @@ class Train:
         from query_reduction.names.spans import read_names
         from query_reduction.sources.named import load_parts
         from query_reduction.text.haystack import read_haystack
+        from query_reduction.text.vectors import WordVectors
+        from query_reduction.training.advice import advice
         from query_reduction.training.harm import without_harm
         from query_reduction.training.progress import search_bar
         from query_reduction.training.run import Run, run_result
         from query_reduction.training.run_folder import RunFolder
+        from query_reduction.training.setup import own_recipe
 
         use_threads(self.threads or available_cores())
         parts = load_parts(self.data, self.task, questions=self.questions, seed=self.settings.get("seed", 0))
         if why := self._why_pointing(parts):
             notes.print(f"answers are pointed at in the text: {why}", markup=False, soft_wrap=True)
             return self._train_pointer(parts)
-        if self.vectors is not None:
-            raise InputError("--vectors has no effect on answers from a list: add --head span")
         if self.haystack is not None:
             parts = parts.hidden_in(read_haystack(self.haystack))
+        if self.vectors is not None:
+            parts = parts.with_vectors(WordVectors(self.vectors), self.vectors_nearest)
+        elif self.vectors_nearest:
+            raise InputError("--vectors-nearest has no effect without --vectors")
         settings = {**self.settings, **({"head": self.head} if self.head in ("responses", "slots") else {})}
         if self.name_file is not None:
             settings["name_list"] = "\n".join(read_names(self.name_file))
         setup, start = setup_for(self.network, self.recipe, parts, settings, self.from_model)
         _warn(parts, self.data)
+        unasked = self.recipe is None and start is None
+        recipe, reason = own_recipe(self.network, parts.kind, parts.train)
+        if unasked and not self.json:
+            notes.print(f"recipe {recipe} for {setup.name}: {reason}; --recipe chooses another", markup=False)
         folder = self._folder(parts.name, parts.kind, setup.name)
         about = f"{self.data} task {self.task}" if self.task else self.data
         source = {"source": self.data} | ({"task": self.task} if self.task else {})
@@ -155,6 +167,9 @@ class Train:
             print_json(result.as_json() | {"folder": str(folder)})
         else:
             report(result, folder, parts.kind)
+            if unasked and recipe == "best":
+                for line in advice(run, result).lines(str(folder)):
+                    console.print(line, markup=False, soft_wrap=True)
         return 0
 
     def _why_pointing(self, parts: Parts) -> str:
@@ -169,7 +184,7 @@ class Train:
                     "--head span is for stories, and --network, --from and --haystack have no effect on it"
                 )
             return "--head span"
-        if self.head != "auto" or chosen or not stories or self.recipe != "original":
+        if self.head != "auto" or chosen or not stories or self.recipe not in (None, "original"):
             return ""
         return why_pointing(parts.train)
 

@@ -100,5 +100,6 @@ def encode_words(
         return x
     beside = np.pad(x, ((0, 0), (1, 1), (0, 0)))
     window = sum(beside[:, at : at + words.shape[1]] @ weights["order_in"][at] for at in range(WIDTH))
-    read: Floats = (x + np.maximum(window + weights["order_bias"], 0) @ weights["order_out"]) * present
+    hidden = np.maximum(window + weights["order_bias"], 0) / config.dimension
+    read: Floats = (x + hidden @ weights["order_out"]) * present
     return read

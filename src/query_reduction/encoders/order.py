@@ -1,8 +1,9 @@
 """Words with their neighbours: a residual convolution over each sentence, so that the order of its words matters.
 
-``word_j = e_j + relu(A e_{j-1} + B e_j + C e_{j+1} + b) W``, and a sentence is the sum of these, weighted by position
-as in ``encoders.position``, with which it starts: W is zero at first. What a word adds as a left, middle or right
-one is computed once for each word that occurs, however often it does.
+``word_j = e_j + relu(A e_{j-1} + B e_j + C e_{j+1} + b) W / d``, and a sentence is the sum of these, weighted by
+position as in ``encoders.position``, with which it starts: W is zero at first. It is divided by d because Adam moves
+every weight by the learning rate, and a sum of d moves at once would be a leap. What a word adds as a left, middle or
+right one is computed once for each word of the vocabulary, and W is applied to sums over sentences: both are linear.
 """
 
 from __future__ import annotations
@@ -12,9 +13,10 @@ from typing import TYPE_CHECKING
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
+from torch.nn import functional
 
 from query_reduction.encoders.arrays import WIDTH, EncoderConfig
-from query_reduction.encoders.position import position_weights, word_table
+from query_reduction.encoders.position import Position, word_table
 from query_reduction.stacked.layers import look_up
 
 if TYPE_CHECKING:
@@ -28,54 +30,54 @@ class Order:
 
     def __init__(self, config: EncoderConfig) -> None:
         self.config = config
+        self._alone = Position(config)
 
     def encode(
         self, weights: Weights, words: Int[Tensor, "row word"], marks: Int[Tensor, "row word"] | None = None
     ) -> Float[Tensor, "restart row dim"]:
         """The vector of every row."""
-        x, hidden = self._read(weights, words, marks)
-        # l_kj = a_k + (j/J) b_k: two sums over a sentence are projected in place of all its words.
+        return self._alone.encode(weights, words, marks) + self.context(weights, words, marks)
+
+    def context(
+        self, weights: Weights, words: Int[Tensor, "row word"], marks: Int[Tensor, "row word"] | None = None
+    ) -> Float[Tensor, "restart row dim"]:
+        """What the neighbours of its words add to every row."""
+        present = words > 0
+        hidden = self._windows(weights, words, marks)
+        row = present.nonzero()[:, 0]
+        j = torch.arange(1, words.shape[1] + 1, device=words.device, dtype=hidden.dtype)
+        longest = self.config.longest or present.sum(1, keepdim=True).clamp(min=1)
+        share = (j / longest).expand(words.shape)[present].unsqueeze(1)
+        # l_kj = (1 - k/d) + (j/J)(2k/d - 1): two sums over a sentence are projected instead of each of its words.
+        none = hidden.new_zeros(hidden.shape[0], len(words), hidden.shape[2])
+        sums, shares = none.index_add(1, row, hidden), none.index_add(1, row, hidden * share)
         d = self.config.dimension
-        k = torch.arange(1, d + 1, device=words.device, dtype=x.dtype) / d
-        share = _shares(words, self.config.longest, x.dtype)
-        added = hidden.sum(2) @ weights.order_out * (1 - k)
-        added = added + (hidden * share).sum(2) @ weights.order_out * (2 * k - 1)
-        return (x * position_weights(words, d, self.config.longest, x.dtype)).sum(2) + added
+        k = torch.arange(1, d + 1, device=words.device, dtype=hidden.dtype) / d
+        return sums @ weights.order_out * (1 - k) + shares @ weights.order_out * (2 * k - 1)
 
     def encode_words(
         self, weights: Weights, words: Int[Tensor, "row word"], marks: Int[Tensor, "row word"] | None = None
     ) -> Float[Tensor, "restart row word dim"]:
         """The vector of every word as it is read in its row; zero where there is none."""
-        x, hidden = self._read(weights, words, marks)
-        return x + (hidden.flatten(1, 2) @ weights.order_out).view_as(x)
+        alone = self._alone.encode_words(weights, words, marks)
+        places = (words > 0).flatten().nonzero()[:, 0]
+        read = self._windows(weights, words, marks) @ weights.order_out
+        return alone.flatten(1, 2).index_add(1, places, read).view_as(alone)
 
-    def _read(
+    def _windows(
         self, weights: Weights, words: Int[Tensor, "row word"], marks: Int[Tensor, "row word"] | None
-    ) -> tuple[Float[Tensor, "restart row word dim"], Float[Tensor, "restart row word dim"]]:
-        """The vector of every word, and what its neighbours make of it, before it is projected."""
-        words = words.long()
-        occurs, places = torch.cat((words.new_zeros(1), words.flatten())).unique(return_inverse=True)
-        places = places[1:].view_as(words)
-        present = (words > 0).unsqueeze(2)
-        table = word_table(self.config, weights).index_select(1, occurs) * (occurs > 0).unsqueeze(1)
-        x, parts = look_up(table, places), (table.unsqueeze(1) @ weights.order_in).unbind(1)
-        window = weights.order_bias[:, None, None]
-        padded = torch.nn.functional.pad(places, (1, 1))
-        for at, part in enumerate(parts):
-            window = window + look_up(part, padded[:, at : at + words.shape[1]])
-        if marks is not None:
-            marked = look_up(weights.mark_embedding, marks) * present
-            x = x + marked
-            beside = torch.nn.functional.pad(marked, (0, 0, 1, 1))
+    ) -> Float[Tensor, "restart present dim"]:
+        """What each word that is there makes of itself and its neighbours, before W."""
+        present = words > 0
+        table = word_table(self.config, weights)
+        table = table * (torch.arange(table.shape[1], device=table.device) > 0).unsqueeze(1)
+        total = weights.order_bias.unsqueeze(1)
+        for rows, vectors in ((words, table),) if marks is None else ((words, table), (marks, weights.mark_embedding)):
+            parts = vectors.unsqueeze(1) @ weights.order_in
+            beside = functional.pad(rows, (1, 1))
+            there = functional.pad(present, (1, 1))
             for at in range(WIDTH):
-                window = window + (
-                    beside[:, :, at : at + words.shape[1]].flatten(1, 2) @ weights.order_in[:, at]
-                ).view_as(x)
-        return x, window.relu() * present
-
-
-def _shares(words: Int[Tensor, "row word"], longest: int, dtype: torch.dtype) -> Float[Tensor, "row word 1"]:
-    """j/J for every word."""
-    j = torch.arange(1, words.shape[1] + 1, device=words.device, dtype=dtype)
-    length = (words > 0).sum(1, keepdim=True).clamp(min=1) if longest == 0 else longest
-    return (j / length).broadcast_to(words.shape).unsqueeze(2)
+                near = look_up(parts[:, at], beside[:, at : at + words.shape[1]][present])
+                # Where there is no word, its vector is zero, but a mark's is not.
+                total = total + (near if rows is words else near * there[:, at : at + words.shape[1]][present, None])
+        return total.relu() / self.config.dimension

@@ -49,7 +49,7 @@ def build_encoder(config: EncoderConfig, network: StackedModule, start: Start) -
     d = config.dimension
     starts: dict[str, Start] = {
         "embedding": start,
-        "vector_projection": glorot(config.vectors, d),
+        "vector_projection": zeros,
         "mark_embedding": zeros,
         "order_in": glorot(3 * d, d),
         "order_bias": zeros,

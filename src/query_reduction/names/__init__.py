@@ -9,12 +9,18 @@ learns several tasks, each has its own: ``SymmetriesByTask``.
 from __future__ import annotations
 
 from query_reduction.names.by_task import NameReaders, SymmetriesByTask
+from query_reduction.names.coreference import Coreference
+from query_reduction.names.frames import Frames
+from query_reduction.names.meanings import Meanings
 from query_reduction.names.renaming import Renaming
 from query_reduction.names.symmetries import Renamer, Symmetries
 from query_reduction.names.unknown import KnownReading, NameReader, read_unknown
 
 __all__ = [
+    "Coreference",
+    "Frames",
     "KnownReading",
+    "Meanings",
     "NameReader",
     "NameReaders",
     "Renamer",

@@ -65,9 +65,10 @@ class FusedNetwork(QueryReductionNetwork):
 
     def encode(self, words: Int[Tensor, "sentence word"]) -> Float[Tensor, "restart sentence dim"]:
         """See ``QueryReductionNetwork``."""
-        if isinstance(self.encoder, Position) and self._fast(self.embedding):
-            return native_reader.encode(word_table(self.encoder.config, self), words, self.encoder.config.longest)
-        return super().encode(words)
+        if not self._fast(self.embedding):
+            return super().encode(words)
+        rows = native_reader.encode(word_table(self.encoder.config, self), words, self.encoder.config.longest)
+        return rows if isinstance(self.encoder, Position) else rows + self.encoder.context(self, words)
 
     def asked(
         self, table: Float[Tensor, "restart sentence dim"], questions: Int[Tensor, "batch"]

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from query_reduction.encoders.arrays import EncoderConfig, EncoderName
 from query_reduction.native.shape import Shape
-from query_reduction.settings import Between, check
+from query_reduction.settings import Added, Between, check
 from query_reduction.text.vocabulary import Vocabulary
 
 __all__ = ["QRNConfig", "encoder_of", "parse_variant", "shape_of", "variant_name"]
@@ -50,10 +50,10 @@ class QRNConfig:
     following shared words from sentence to sentence."""
     position_length: Literal["task", "sentence"] = "task"
     """The J of the position encoder: the longest sentence of the task (original) or the sentence's own length."""
-    encoder: EncoderName = "position"
+    encoder: Annotated[EncoderName, Added()] = "position"
     """How the words of a sentence become a vector: position = the paper's bag of words, each weighted by its position;
     order = each word together with its neighbours, so that it matters which word stands where."""
-    vectors: Annotated[int, Between(0, 4096)] = 0
+    vectors: Annotated[int, Between(0, 4096), Added()] = 0
     """Dimension of the word vectors from elsewhere that are read beside the learned ones; set by --vectors."""
     decode_questions: bool = False
     """Also learn to decode a question from its vector, so that reduced queries can be put into words (stories)."""

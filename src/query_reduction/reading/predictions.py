@@ -80,7 +80,7 @@ def predict_responses(network: Network, task: DialogTask, dialogs: Sequence[Stor
 def predict_answers(network: Network, task: StoryTask, stories: Sequence[Story]) -> list[Prediction]:
     """The answers to all questions of some stories, in order."""
     asked = questions_of(stories)
-    split = [split_texts(sentences) for sentences, _ in asked]
+    split = [_facts(task, *split_texts(sentences)) for sentences, _ in asked]
     questions = [
         task.reader.read(sentences, question.text) for (sentences, _), (_, question) in zip(split, asked, strict=True)
     ]
@@ -100,6 +100,12 @@ def predict_answers(network: Network, task: StoryTask, stories: Sequence[Story])
                 answer.text, answer.confidence, answer.runners_up, read, answer.doubts, places
             )
     return [prediction for prediction in predictions if prediction is not None]
+
+
+def _facts(task: StoryTask, sentences: Sequence[str], origin: Sequence[int]) -> tuple[list[str], list[int]]:
+    """Sentences that tell two facts as two, each with the text it comes from."""
+    facts = [(fact, place) for text, place in zip(sentences, origin, strict=True) for fact in task.facts([text])]
+    return [fact for fact, _ in facts], [place for _, place in facts]
 
 
 def _supports(read: TracedBatch | None, questions: int) -> list[list[int]]:

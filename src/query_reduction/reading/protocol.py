@@ -20,6 +20,7 @@ from query_reduction.heads.arrays import HeadConfig
 from query_reduction.network import Network
 from query_reduction.text.encoding import EncodedQuestions
 from query_reduction.text.stories import Question, Story
+from query_reduction.text.vectors import WordVectors
 from query_reduction.text.vocabulary import Vocabulary
 
 __all__ = ["Given", "Parts", "Progress", "Scores", "Task", "hold_out_stories", "test"]
@@ -108,6 +109,8 @@ class Parts(ABC):
     train: list[Story]
     dev: list[Story] = field(default_factory=list)
     test: list[Story] = field(default_factory=list)
+    vectors: WordVectors | None = field(default=None, kw_only=True)
+    """Word vectors from elsewhere, beside those that are learned."""
 
     @abstractmethod
     def learn(self, options: Any, train: Sequence[Story], progress: Progress | None = None) -> Task:
@@ -119,6 +122,10 @@ class Parts(ABC):
     def hidden_in(self, haystack: Sequence[str]) -> Parts:
         """The same with sentences in which stories are to be hidden in training."""
         raise InputError(f"a haystack has no effect on {self.kind}")
+
+    def with_vectors(self, vectors: WordVectors, nearest: int = 0) -> Parts:
+        """The same with word vectors from elsewhere; the ``nearest`` words to each known one are read as it."""
+        raise InputError(f"vectors have no effect on {self.kind}")
 
     def tests(self) -> Iterator[tuple[str, list[Story]]]:
         """The tests, each with the suffix it adds to its row's name in a table."""

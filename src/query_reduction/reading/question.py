@@ -41,7 +41,8 @@ class ReadQuestion:
     omitted: tuple[int, ...] = ()
     """Positions (from 0) of the sentences that could not be read."""
     substituted: tuple[tuple[str, str], ...] = ()
-    """Unknown names, each with what it was read as: ``("Zoë", "a name like Mary")``."""
+    """Unknown names and words, each with what it was read as: ``("Zoë", "a name like Mary")``; pronouns with the name
+    they were taken for: ``("she", "Mary")``."""
     unknown_words: tuple[str, ...] = ()
     """All other words of story and question that the model never saw in training: they mean nothing to it."""
     unmentioned: tuple[str, ...] = ()

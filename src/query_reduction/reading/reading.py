@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from query_reduction.errors import InputError
-from query_reduction.names import KnownReading, NameReaders
+from query_reduction.names import Coreference, KnownReading, Meanings, NameReaders
 from query_reduction.names.symbols import NameSpans, as_symbols, name_spans
 from query_reduction.reading.question import ReadQuestion
 from query_reduction.text.pronouns import PERSONAL, POSSESSIVE, pronouns
@@ -69,26 +69,40 @@ class Reader:
     """Whether names are numbered anew in every story."""
     spans: NameSpans = name_spans
     """Which words are names, if so."""
+    coreference: Coreference | None = None
+    """The names that pronouns stand for."""
+    meanings: Meanings | None = None
+    """Words that the vocabulary does not have, and those that they are like."""
 
     def read(self, story: Sequence[str], question: str) -> ReadQuestion:
         """Sentences and a question, made readable."""
         story = tuple(story)
         if self.symbols:
             return self._in_symbols(story, question)
-        seen = [*map(self._seen, story)]
+        if self.meanings is None:
+            return self._in_names(story, question)
+        worded = list(map(self.meanings.read, (*story, question)))
+        *texts, asked = [text for text, _ in worded]
+        alike = dict.fromkeys((word, f"a word like {known}") for _, replaced in worded for word, known in replaced)
+        read = self._in_names(tuple(texts), asked)
+        return replace(read, story=story, question=question, substituted=(*read.substituted, *alike))
+
+    def _in_names(self, story: tuple[str, ...], question: str) -> ReadQuestion:
+        """Known names in place of unknown ones, and names in place of pronouns."""
+        seen = [*map(self._seen, self._resolved(story))]
         sentences, asked = [one.sentence for one in seen], self._seen(question).sentence
         every = tuple(range(len(story)))
         if self.reads_all or (not asked.unknown and all(one.familiar for one in seen)):
-            return self._read(story, question, sentences, asked, every)
+            return self._read(story, question, sentences, asked, every, assumed=self._assumed(story))
         unknown = dict.fromkeys([word for sentence in (*sentences, asked) for word in sentence.unknown])
         named = self.names.read(story, question) if unknown and self.names else None
-        known = dict(zip(every, [self.sentence(text) for text in named.sentences] if named else sentences, strict=True))
+        known = dict(zip(every, self._renamed(named) if named else sentences, strict=True))
         taken = frozenset(word for name in named.crowded for word in name.split()) if named else _NO_NAMES
         kept = [place for place, sentence in known.items() if self._readable(sentence, taken)]
         if named and self.names and len(kept) < len(story):
             # Again: sentences that are not read may have taken names that others need.
             named = self.names.read([story[place] for place in kept], question)
-            known = dict(zip(kept, map(self.sentence, named.sentences), strict=True))
+            known = dict(zip(kept, self._renamed(named), strict=True))
         if named:
             kept = [place for place in kept if self._seen(known[place].text).readable]
         if story and not kept:
@@ -101,7 +115,26 @@ class Reader:
             tuple(kept),
             _still_unknown(unknown, named),
             named,
+            assumed=self._assumed(named.sentences if named else story, named),
         )
+
+    def _renamed(self, named: KnownReading) -> list[Sentence]:
+        return [self.sentence(text) for text in self._resolved(named.sentences, named.names)]
+
+    def _resolved(self, sentences: Sequence[str], strangers: Collection[str] = ()) -> Sequence[str]:
+        """The sentences with names in place of the pronouns that stand for them."""
+        return self.coreference.resolved(sentences, strangers) if self.coreference else sentences
+
+    def _assumed(self, sentences: Sequence[str], named: KnownReading | None = None) -> tuple[tuple[str, str], ...]:
+        """Pronouns and the names they were read as, each pair once."""
+        if self.coreference is None:
+            return ()
+        names = named.names if named else {}
+        pairs = [
+            (word, names.get(unit, self.coreference.name(unit)))
+            for _, word, unit in self.coreference.assumed(sentences, names)
+        ]
+        return tuple(dict.fromkeys(pairs))
 
     def _in_symbols(self, story: tuple[str, ...], question: str) -> ReadQuestion:
         """Every sentence with symbols for names."""
@@ -120,6 +153,7 @@ class Reader:
         unknown: tuple[str, ...] | None = None,
         named: KnownReading | None = None,
         *,
+        assumed: tuple[tuple[str, str], ...] = (),
         is_guess: bool = False,
     ) -> ReadQuestion:
         """All that was read. Without ``unknown`` the story is read as it is written."""
@@ -144,7 +178,7 @@ class Reader:
             kept=kept,
             beyond_memory=beyond,
             omitted=omitted,
-            substituted=self._substituted(named, self.names) if named and self.names else (),
+            substituted=(*(self._substituted(named, self.names) if named and self.names else ()), *assumed),
             unknown_words=asked.unknown if unknown is None else unknown,
             unmentioned=unmentioned,
             is_guess=is_guess,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
@@ -14,7 +14,7 @@ import numpy as np
 from query_reduction.errors import InputError
 from query_reduction.heads.arrays import HeadConfig
 from query_reduction.heads.softmax import best, softmax
-from query_reduction.names import NameReaders, SymmetriesByTask
+from query_reduction.names import Coreference, Frames, Meanings, NameReaders, Symmetries, SymmetriesByTask
 from query_reduction.names.spans import spans_by
 from query_reduction.names.symbols import NameSpans, as_symbols, symbols
 from query_reduction.network import Floats, Network
@@ -23,10 +23,11 @@ from query_reduction.reading.calibration import Calibration
 from query_reduction.reading.protocol import Given, Parts, Progress, Scores, Task
 from query_reduction.reading.question import HasRead, ReadQuestion
 from query_reduction.reading.reading import Reader, as_sentences, check_question
-from query_reduction.settings import Between, check, from_json
+from query_reduction.settings import Added, Between, as_json, check, from_json
 from query_reduction.text.encoding import EncodedQuestions, encode_read, encode_stories
 from query_reduction.text.sentences import split_story
 from query_reduction.text.stories import Story
+from query_reduction.text.vectors import WordVectors
 from query_reduction.text.vocabulary import UNKNOWN_WORD, Vocabulary, case_matters, split_words
 from query_reduction.text.word_pairs import WordPairs
 
@@ -70,6 +71,9 @@ class StoryOptions:
     other words (see --copies)."""
     symmetry_seconds: Annotated[float, Between(1, 1e6)] = 300.0
     """Seconds of computing that looking for interchangeable words may take; what was not looked at is said."""
+    prose: Annotated[bool, Added()] = False
+    """Read "she" as the last name before it of the kind that stands in such places, and a sentence that tells two
+    facts as two (needs --symmetries)."""
     unreadable: Literal["left-out", "read"] = "left-out"
     """left-out = unknown names are read as known ones, and a sentence of too many unknown words, or of known words in
     an order that training does not have, is not read, because it would disturb every answer; read = every sentence is
@@ -167,6 +171,12 @@ class StoryTask(Task):
     """The words that follow each other in its sentences, if these have few forms."""
     calibration: Calibration = field(default_factory=Calibration)
     """What the network's probabilities are worth."""
+    coreference: Coreference | None = None
+    """The names that pronouns stand for."""
+    frames: Frames | None = None
+    """Its sentences without names: they tell where one of two facts is cut."""
+    meanings: Meanings | None = None
+    """Words that it does not have, and those that they are like."""
 
     @property
     def head(self) -> HeadConfig:
@@ -187,12 +197,24 @@ class StoryTask(Task):
             self.pairs,
             self.options.names == "symbols",
             _spans(self.symmetries, self.options),
+            self.coreference,
+            self.meanings,
         )
 
     def read(self, story: str | Sequence[str], question: str) -> ReadQuestion:
         """A story (sentences, or texts of several) and a question as they are read."""
         check_question(question)
-        return self.reader.read(as_sentences(story), question)
+        return self.reader.read(self.facts(as_sentences(story)), question)
+
+    def facts(self, sentences: Sequence[str]) -> Sequence[str]:
+        """The sentences, those that tell two facts as two."""
+        return sentences if self.frames is None else [fact for text in sentences for fact in self.frames.facts(text)]
+
+    def _split(self, stories: Sequence[Story]) -> Sequence[Story]:
+        """The stories sentence by sentence, fact by fact."""
+        if self.options.writing == "exact":
+            return stories
+        return _cut(self.frames, [split_story(story) for story in stories])
 
     def as_read(self, stories: Sequence[Story]) -> list[Story]:
         """Stories as they are read, one per question: each question has its own renaming."""
@@ -207,10 +229,10 @@ class StoryTask(Task):
 
     def encode(self, stories: Sequence[Story]) -> EncodedQuestions:
         """The questions of training and development as numbers; if there are unknown words, as ``as_read`` has them."""
-        told = [split_story(story) for story in stories] if self.options.writing == "any" else stories
+        told = self._split(stories)
         if self.options.names == "symbols":
             return encode_stories(self.as_read(told), self.vocabulary, self.options.memory)
-        encoded = encode_stories(told, self.vocabulary, self.options.memory)
+        encoded = encode_stories(_resolved(self.coreference, told), self.vocabulary, self.options.memory)
         if self.options.unreadable == "read" or not (encoded.sentences.numbers == UNKNOWN_WORD).any():
             return encoded
         return encode_stories(self.as_read(told), self.vocabulary, self.options.memory)
@@ -220,8 +242,9 @@ class StoryTask(Task):
 
         An answer never seen in training counts as wrong, unless it is a name that could be read as a known one.
         """
-        told = [split_story(story) for story in stories] if self.options.writing == "any" else stories
-        read = told if self.reader.reads_as_told(told) else self.as_read(told)
+        told = self._split(stories)
+        plainly = _resolved(self.coreference, told)
+        read = plainly if self.reader.reads_as_told(plainly) else self.as_read(told)
         questions = encode_stories(read, self.vocabulary, self.options.memory)
         scores = []
         for network in networks:
@@ -240,7 +263,7 @@ class StoryTask(Task):
 
     def given(self, network: Network, stories: Sequence[Story]) -> list[Given]:
         """See ``Task``."""
-        told = [split_story(story) for story in stories] if self.options.writing == "any" else stories
+        told = self._split(stories)
         asked = [(story.sentences[: question.after], question) for story in told for question in story.questions]
         read = [self.reader.read(sentences, question.text) for sentences, question in asked]
         right = [
@@ -278,11 +301,11 @@ class StoryTask(Task):
         """A function that gives the stories again, each with its own renaming."""
         if self.symmetries is None:
             raise InputError("copies has no effect without symmetries")
-        return self.symmetries.retelling(stories)
+        return self.symmetries.retelling(_resolved(self.coreference, self._split(stories)))
 
     def extended(self, stories: Sequence[Story]) -> StoryTask:
         """See ``Task``."""
-        told = [split_story(story) for story in stories] if self.options.writing == "any" else list(stories)
+        told = _resolved(self.coreference, self._split(stories))
         if self.symmetries is not None:
             told += _retold(self.symmetries, told)
         vocabulary = self.vocabulary.extended(told)
@@ -295,12 +318,14 @@ class StoryTask(Task):
         """See ``Task``."""
         found = self.symmetries.as_json() if self.symmetries else None
         pairs = self.pairs.as_json() if self.pairs else None
+        learned = {"pronouns": self.coreference, "frames": self.frames, "meanings": self.meanings}
         return {
-            "options": asdict(self.options),
+            "options": as_json(self.options),
             "symmetries": found,
             "unseen_share": self.unseen_share,
             "pairs": pairs,
             "calibration": self.calibration.as_json(),
+            **{name: part.as_json() for name, part in learned.items() if part is not None},
         }
 
     @staticmethod
@@ -311,7 +336,9 @@ class StoryTask(Task):
         unseen_share = values.get("unseen_share", 0.0)
         if type(unseen_share) not in (int, float) or not 0 <= unseen_share <= 1:
             raise InputError("unseen_share must be a number from 0 to 1")
-        pairs = values.get("pairs")
+        pairs, pronouns, told, alike = (values.get(name) for name in ("pairs", "pronouns", "frames", "meanings"))
+        only = next(iter(symmetries.of_task.values())) if symmetries else Symmetries()
+        frames = None if told is None else Frames.from_json(told, only)
         return StoryTask(
             vocabulary,
             from_json(StoryOptions, values["options"]),
@@ -319,6 +346,9 @@ class StoryTask(Task):
             unseen_share,
             None if pairs is None else WordPairs.from_json(pairs, vocabulary.size),
             Calibration.from_json(values.get("calibration", {})),
+            None if pronouns is None else Coreference.from_json(pronouns, only.written),
+            frames,
+            None if alike is None or frames is None else Meanings.from_json(alike, frames, vocabulary),
         )
 
 
@@ -331,6 +361,8 @@ class StoryParts(Parts):
 
     haystack: Sequence[str] = ()
     """Sentences in which stories are hidden in training; they tell nothing about any question."""
+    nearest: int = 0
+    """How many words of ``vectors`` are read as each known word that they are like."""
 
     def learn(self, options: StoryOptions, train: Sequence[Story], progress: Progress | None = None) -> StoryTask:
         """The words and answers of the training part (or of all parts), and its symmetries if requested."""
@@ -338,10 +370,21 @@ class StoryParts(Parts):
         any_writing = options.writing == "any"
         if any_writing:
             known, train = ([split_story(story) for story in stories] for stories in (known, train))
-        symmetries = None
+        symmetries = coreference = frames = meanings = None
         told_again: list[Story] = []
+        if options.prose and not (options.symmetries and any_writing):
+            raise InputError("prose has no effect without symmetries and writing=any")
         if options.symmetries:
             symmetries = SymmetriesByTask.discovered(train, options.symmetry_seconds, progress)
+            if options.prose and len(symmetries.of_task) == 1:
+                only = next(iter(symmetries.of_task.values()))
+                coreference = Coreference.learned(only, train)
+                if coreference is not None and coreference.misled(only):
+                    resolved = _resolved(coreference, train)
+                    symmetries = SymmetriesByTask.discovered(resolved, options.symmetry_seconds, progress)
+                    only = next(iter(symmetries.of_task.values()))
+                frames = Frames.learned(only, _resolved(coreference, train))
+                known, train = (_resolved(coreference, _cut(frames, stories)) for stories in (known, train))
             told_again = _retold(symmetries, train)
         if options.names == "symbols":
             spans = _spans(symmetries, options)
@@ -360,15 +403,44 @@ class StoryParts(Parts):
         # Settings of the paper read words exactly as they are written, and every sentence of known words.
         ordered = any_writing and options.unreadable == "left-out"
         pairs = WordPairs.of_stories(train, vocabulary, more=told_again) if ordered else None
-        return StoryTask(vocabulary, options, symmetries, unseen_share, pairs)
+        if self.vectors is not None and self.nearest:
+            if frames is None:
+                raise InputError("the nearest words of --vectors are read where known ones stand: that needs --prose")
+            meanings = Meanings.learned(self.vectors, self.nearest, frames, vocabulary, train)
+        return StoryTask(
+            vocabulary,
+            options,
+            symmetries,
+            unseen_share,
+            pairs,
+            coreference=coreference,
+            frames=frames,
+            meanings=meanings,
+        )
 
     def hidden_in(self, haystack: Sequence[str]) -> StoryParts:
         """See ``Parts``."""
         return replace(self, haystack=tuple(haystack))
 
+    def with_vectors(self, vectors: WordVectors, nearest: int = 0) -> StoryParts:
+        """See ``Parts``."""
+        return replace(self, vectors=vectors, nearest=nearest)
+
     def more_content(self) -> Iterator[str]:
         """See ``Parts``."""
         yield from self.haystack
+
+
+def _cut(frames: Frames | None, stories: Sequence[Story]) -> list[Story]:
+    """Stories with every sentence of two facts as two."""
+    return list(stories) if frames is None else [split_story(story, frames.facts) for story in stories]
+
+
+def _resolved(coreference: Coreference | None, stories: Sequence[Story]) -> list[Story]:
+    """Stories with names in place of the pronouns that stand for them."""
+    if coreference is None:
+        return list(stories)
+    return [replace(story, sentences=coreference.resolved(story.sentences)) for story in stories]
 
 
 def _spans(symmetries: SymmetriesByTask | None, options: StoryOptions) -> NameSpans:

@@ -81,8 +81,10 @@ def answer_recent(
 
     def reads(sentence: str) -> bool:
         names = reader.names
-        return reader.reads(sentence) or (
-            names is not None and reader.reads(*names.read([sentence], "").sentences)  # in known names
+        return (
+            reader.reads(sentence)
+            or (reader.coreference is not None and reader.coreference.speaks_of_somebody(sentence))
+            or (names is not None and reader.reads(*names.read([sentence], "").sentences))  # in known names
         )
 
     sentences = _Counted(reads, lines, progress)

@@ -11,11 +11,13 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from query_reduction.encoders.position import encode_sentences
+from query_reduction.encoders.arrays import EncoderConfig, EncoderName
+from query_reduction.encoders.stacked import build_encoder
+from query_reduction.errors import InputError
 from query_reduction.heads.arrays import HeadConfig
 from query_reduction.heads.stacked import build_head
 from query_reduction.rivals.vector_reader import VectorReader
-from query_reduction.settings import Between, check
+from query_reduction.settings import Added, Between, check
 from query_reduction.stacked.layers import look_up, present
 from query_reduction.stacked.network import Seeds, normal, without_meaning
 from query_reduction.stacked.packed import Packing, pack
@@ -51,6 +53,9 @@ class RecurrentConfig:
     reads: Literal["sentences", "words"] = "sentences"
     """Step through sentences (the question's vector added to each), or through words, the question's after the
     story's, as the bAbI baselines do."""
+    encoder: Annotated[EncoderName, Added()] = "position"
+    """How the words of a sentence become a vector: position = weighted by their positions; order = together with their
+    neighbours. Without effect on readers of words."""
 
     def __post_init__(self) -> None:
         check(self)
@@ -60,12 +65,20 @@ class RecurrentReader(VectorReader):
     """A stack of recurrent readers; a subclass declares the weights of its cell and computes a layer in two parts."""
 
     embedding: Float[Tensor, "restart vocabulary dim"]
+    vectors: Float[Tensor, "restart vocabulary outside"]
+    vector_projection: Float[Tensor, "restart outside dim"]
+    mark_embedding: Float[Tensor, "restart mark dim"]
+    order_in: Float[Tensor, "restart width dim dim"]
+    order_bias: Float[Tensor, "restart dim"]
+    order_out: Float[Tensor, "restart dim dim"]
 
     def __init__(self, config: RecurrentConfig, vocabulary: Vocabulary, head: HeadConfig, seeds: Seeds) -> None:
         super().__init__(seeds)
         self.config = config
-        self._longest = vocabulary.longest_sentence
-        self.declare("embedding", (vocabulary.size, config.dimension), without_meaning(normal(0.1)))
+        if config.reads == "words" and config.encoder != "position":
+            raise InputError("encoder has no effect on a reader of words")
+        encoder = EncoderConfig(config.encoder, vocabulary.size, config.dimension, vocabulary.longest_sentence)
+        self.encoder = build_encoder(encoder, self, without_meaning(normal(0.1)))
         self.declare_cell(config.layers, config.dimension)
         self.head = build_head(head, vocabulary, self, config.dimension)
 
@@ -100,7 +113,7 @@ class RecurrentReader(VectorReader):
         if self.config.reads == "words":
             # There are far fewer words than steps: each is projected once.
             return look_up(self.project(0, self.embedding), steps)
-        table = encode_sentences(self.embedding, batch.words, self._longest)
+        table = self.encoder.encode(self, batch.words)
         inputs = look_up(table, steps) + look_up(table, questions)
         projected: Tensor = self.project(0, inputs.flatten(1, -2)).unflatten(1, inputs.shape[1:-1])
         return projected

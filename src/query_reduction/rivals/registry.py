@@ -12,7 +12,7 @@ Network is registered here, because its file needs PyTorch and its models do not
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
@@ -24,7 +24,7 @@ from query_reduction.heads.arrays import HeadConfig
 from query_reduction.network import Floats, Network
 from query_reduction.qrn.reader import QueryReduction
 from query_reduction.qrn.variants import QRNConfig, parse_variant, variant_name
-from query_reduction.settings import from_json
+from query_reduction.settings import as_json, from_json
 from query_reduction.text.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -179,7 +179,7 @@ def open_network(config: Any, vocabulary: Vocabulary, head: HeadConfig, weights:
 
 def config_to_json(config: Any) -> dict[str, Any]:
     """Settings as plain values, with the name of the network they belong to."""
-    return {"network": kind_of(config).name, **asdict(config)}
+    return {"network": kind_of(config).name, **as_json(config)}
 
 
 def config_from_json(values: Any) -> Any:

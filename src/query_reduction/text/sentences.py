@@ -14,7 +14,7 @@ were written for these rules, syntok and pysbd (set to English) took 14 and 45 t
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
@@ -151,9 +151,12 @@ def _is_plain(text: str) -> bool:
     return not ("." in inner or "!" in inner or "?" in inner)
 
 
-def split_story(story: Story) -> Story:
-    """The story with each of its texts split; a fact that was several sentences is all of them."""
-    split = list(map(_split_once, story.sentences))
+def split_story(story: Story, parts_of: Callable[[str], Sequence[str]] | None = None) -> Story:
+    """The story with each of its texts split, into sentences or by ``parts_of``.
+
+    A fact that was several sentences is all of them.
+    """
+    split = [*map(parts_of or _split_once, story.sentences)]
     if all(len(parts) == 1 for parts in split):
         return story
     first = [0]

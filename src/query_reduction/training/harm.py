@@ -37,7 +37,7 @@ def without_harm(run: Run, say: Callable[[str], None]) -> Run:
     longer = min(recipe.copies, _MOST_EPOCHS)
     as_told = replace(
         run.setup,
-        task=replace(options, symmetries=False),
+        task=replace(options, symmetries=False, prose=False),
         recipe=replace(
             recipe,
             copies=0,

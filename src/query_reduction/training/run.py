@@ -19,6 +19,7 @@ from dataclasses import asdict, replace
 from functools import cached_property
 from typing import Any
 
+import numpy as np
 import torch
 
 from query_reduction.errors import InputError
@@ -29,6 +30,7 @@ from query_reduction.reading.stories import StoryTask
 from query_reduction.rivals.registry import build_network, config_to_json
 from query_reduction.sources.named import question_count
 from query_reduction.stacked.network import Seeds, StackedNetwork, take_weights
+from query_reduction.text.vectors import WordVectors
 from query_reduction.training.calibrate import calibrate_on_questions, calibrate_on_stories
 from query_reduction.training.example import example_of
 from query_reduction.training.restarts import RestartTrainer, epochs
@@ -71,7 +73,7 @@ class Run:
         self.split = split_stories(parts, setup.recipe)
         self.task = fit_reader(parts, setup, self.split, start, progress)
         sampler = make_sampler(parts, self.task, self.split, setup.recipe)
-        network = draw_network(setup, self.task, sampler, numbers, start)
+        network = draw_network(setup, self.task, sampler, numbers, start, parts.vectors)
         self.trainer = RestartTrainer(network, numbers, setup.recipe, sampler)
 
     @cached_property
@@ -112,11 +114,24 @@ def fit_reader(
 
 
 def draw_network(
-    setup: Setup, task: Task, sampler: Sampler, restarts: Sequence[int], start: SavedModel | None = None
+    setup: Setup,
+    task: Task,
+    sampler: Sampler,
+    restarts: Sequence[int],
+    start: SavedModel | None = None,
+    vectors: WordVectors | None = None,
 ) -> StackedNetwork:
-    """A stack of networks with initial weights drawn for each restart, or with those of a trained model."""
+    """A stack of networks with initial weights drawn for each restart, or with those of a trained model.
+
+    ``vectors`` are those of words that the network reads beside learned ones.
+    """
     rarity = torch.from_numpy(sampler.rarity).to(torch.get_default_dtype())
-    seeds = Seeds(restarts, setup.recipe.seed, rarity)
+    fixed = {}
+    if vectors is not None:
+        # The two word numbers without meaning come first.
+        of_words = np.pad(vectors.rows(task.vocabulary.words), ((2, 0), (0, 0)))
+        fixed["vectors"] = torch.from_numpy(of_words[None]).to(rarity.dtype)
+    seeds = Seeds(restarts, setup.recipe.seed, rarity, fixed)
     network = build_network(setup.network, task.vocabulary, task.head, seeds)
     if setup.recipe.readout_epochs and not network.readout():
         raise InputError(
@@ -148,7 +163,8 @@ def trained_model(run: Run, restart: Restart, card: Mapping[str, Any] | None = N
     # A story the network does not train on, where whole stories are held out.
     if about and run.parts.kind == "stories" and (example := example_of(run.split.dev or run.split.train)):
         about["example"] = example
-    weights = {name: weight.numpy() for name, weight in restart.weights.items()}
+    fixed = run.trainer.network.named_buffers()
+    weights = {name: weight.numpy() for name, weight in (*restart.weights.items(), *fixed)}
     model = SavedModel(run.setup.network, run.task, weights, about)
     return replace(model, task=_calibrated(run, model)) if about else model
 

@@ -6,7 +6,7 @@ effect on the chosen network or data, is an error that says so.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, TypeVar
 
@@ -15,10 +15,11 @@ from query_reduction.errors import InputError
 from query_reduction.reading.stories import StoryOptions
 from query_reduction.rivals.registry import kind_of, kinds, name_of, resolve
 from query_reduction.settings import changed
+from query_reduction.text.stories import Story
 from query_reduction.training.presets import changes_of, preset
 from query_reduction.training.recipes import Recipe
 
-__all__ = ["Setup", "continued", "options_of", "own_setup", "setup"]
+__all__ = ["Setup", "continued", "options_of", "own_recipe", "own_setup", "setup"]
 
 _OPTIONS: dict[str, type] = {"stories": StoryOptions, "dialogs": DialogOptions}
 _SUFFIXES: dict[str, dict[str, Any]] = {"+": {"match": "original"}, "c": {"copying": True}}
@@ -27,6 +28,8 @@ Settings = TypeVar("Settings")
 
 _PEOPLE_WRITE: dict[str, dict[str, Any]] = {"stories": {"writing": "any"}}
 """Settings for training on one's own stories."""
+_LEAST_STORIES = 20
+"""With fewer, none can be spared for development, and there is little to tell names from other words by."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +86,19 @@ def setup(
     return Setup(**parts)
 
 
+def own_recipe(network: str | None, kind: str, stories: Sequence[Story]) -> tuple[str, str]:
+    """The recipe for some training stories if none is named, and why it is this one."""
+    if kind != "stories":
+        return "original", f"it is the one for {kind}"
+    if network is not None:
+        return "original", f"it has the settings published for {network}"
+    if any(story.task for story in stories):
+        return "original", "it has the settings published for bAbI"
+    if len(stories) < _LEAST_STORIES:
+        return "original", f"best holds out whole stories, and {len(stories)} are too few for that"
+    return "best", "it learns most from few stories: it retells them in other words, and reads she as a name"
+
+
 def own_setup(
     network: str | None, recipe: str, *, kind: str, questions: int, changes: Mapping[str, Any] | None = None
 ) -> Setup:
@@ -91,6 +107,9 @@ def own_setup(
     The presets themselves keep to what was published.
     """
     wanted = {**_PEOPLE_WRITE.get(kind, {}), **(changes or {})}
+    chosen = {**changes_of(preset(recipe).reading), **wanted}
+    if kind == "stories" and chosen.get("symmetries") and chosen["writing"] == "any":
+        wanted = {"prose": True, **wanted}
     name = preset(recipe).default_network if network is None else network
     return setup(name, recipe, kind=kind, questions=questions, changes=wanted)
 
