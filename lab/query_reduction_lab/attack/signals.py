@@ -36,8 +36,8 @@ from query_reduction_lab.attack.record import Row
 __all__ = ["SIGNALLED", "run"]
 
 _SENT = {"train": 300, "train with names": 200, "predict": 200, "generate": 200, "reproduce": 100}
-_LEAVING = 0.1
-"""Seconds in which a command that is done may fail to notice a signal."""
+_LEAVING = 0.3
+"""Seconds that a command may go on: a signal that Python drops comes again after 0.2."""
 _PIECE = {"train": 0.0, "train with names": 0.0, "predict": 0.6, "generate": 0.0, "reproduce": 0.0}
 """The share of a command's time that its last piece of work may take, after which it is done, signal or not."""
 _LATE = 1.1

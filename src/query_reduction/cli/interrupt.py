@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["Stop", "Terminated", "end_on_signals", "exit_code", "loss_shown", "stop_on_signal", "train_with_progress"]
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
-_AGAIN = 1.0
+_AGAIN = 0.2
 """Seconds until a signal comes again, if the command has not ended by then."""
 
 
@@ -51,7 +51,7 @@ def exit_code(error: KeyboardInterrupt) -> int:
 
 
 def _end_at_once(number: int, frame: FrameType | None) -> None:
-    # Where an exception cannot go on, as in a finaliser or a callback of a weak reference, Python reports it and drops
+    # Where an exception cannot go on, as in a finaliser, a callback of a weak reference or some imports, Python drops
     # it. Unless the command has ended by then, the signal is therefore raised again.
     _last.signal = number
     signal.setitimer(signal.ITIMER_REAL, _AGAIN)
