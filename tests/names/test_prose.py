@@ -124,7 +124,7 @@ def test_what_was_learned_is_stored(task: StoryTask) -> None:
 
 def test_stories_without_prose_are_stored_as_before(stories: list[Story]) -> None:
     plain = StoryParts("plain", stories).learn(StoryOptions(), stories).as_json()
-    assert plain.keys() == {"options", "symmetries", "unseen_share", "pairs"}
+    assert plain.keys() == {"options", "symmetries", "unseen_share", "pairs", "calibration"}
     assert "prose" not in plain["options"]
 
 

@@ -22,6 +22,8 @@ __all__ = ["Coreference"]
 
 _PRONOUNS = {"he": "he", "him": "he", "she": "she", "her": "she"}
 """Those that stand for one person, by gender; "it" and "they" often stand for nothing that was named."""
+_SAME_PLACES = 0.95
+"""The share of its neighbours that a name has in common with others of its kind."""
 _SEEN = 3
 """A name is only "he" or only "she" if it was the last before so many of these, and before none of the others."""
 _ALIKE = 0.5
@@ -62,6 +64,7 @@ class Coreference:
         share, kind = max(shares, default=(0.0, ()))
         if share < _ALIKE:
             return None
+        kind = (*kind, *_more_names(kind, beside, units, stories))
         phrases = frozenset(tuple(name.split()) for name in kind if " " in name)
         plainly = Coreference(frozenset(kind), Units(phrases), symmetries.written)
         seen: dict[str, Counter[str]] = defaultdict(Counter)
@@ -107,9 +110,11 @@ class Coreference:
         return tuple(read)
 
     def misled(self, symmetries: Symmetries) -> bool:
-        """Whether symmetries take pronouns for names of this kind ("then she", "Anna"), as they may where stories have
-        many; they should then be discovered again without them."""
-        kinds = (kind for kind in symmetries.columns if not self.names.isdisjoint(kind))
+        """Whether pronouns misled the search for symmetries: it took them for names of this kind ("then she", "Anna"),
+        or tells names apart by them. They should then be discovered again without pronouns."""
+        kinds = [kind for kind in symmetries.columns if not self.names.isdisjoint(map(plain, kind))]
+        if not self.names <= {plain(unit) for kind in kinds for unit in kind}:
+            return True
         return any(not _PRONOUNS.keys().isdisjoint(plain(unit).split()) for kind in kinds for unit in kind)
 
     def name(self, unit: str) -> str:
@@ -132,6 +137,24 @@ class Coreference:
         genders = {name: said for name, said in data.items() if said}
         phrases = frozenset(tuple(name.split()) for name in data if " " in name)
         return Coreference(frozenset(data), Units(phrases), written, genders)
+
+
+def _more_names(
+    kind: Sequence[str], beside: Mapping[str, Counter[str]], units: Units, stories: Sequence[Story]
+) -> list[str]:
+    """What is asked about and has the same neighbours as names of a kind: names of the other gender, where the search
+    for symmetries tells them apart by their pronouns."""
+    known = set().union(*(beside[unit] for unit in kind if unit in beside))
+    questions = [question for story in stories for question in story.questions]
+    asked = {unit for question in questions for unit in units.of_text(question.text, "question")}
+    asked |= {unit for question in questions for unit in units.of_text(question.answer, "answer")}
+    return sorted(
+        unit
+        for unit in asked - set(kind)
+        if _PRONOUNS.keys().isdisjoint(unit.split())
+        and (around := beside.get(unit, Counter())).total() >= _SEEN
+        and sum(count for near, count in around.items() if near in known) >= _SAME_PLACES * around.total()
+    )
 
 
 def _neighbours(units: Sequence[str], place: int) -> list[str]:
