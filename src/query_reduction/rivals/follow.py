@@ -71,9 +71,9 @@ _FAST = 10.0
 """Tables are learned as if their learning rate were so many times as large: an entry is met only now and then."""
 _HALF = 0.1
 """The evidence for a pair at which half of it is believed."""
-_MOST_ANCHORED = 64
-_SOURCE, _TARGET, _MARKS = 0, 1, 3
+_MOST_ANCHORED, _SOURCE, _TARGET, _MARKS = 64, 0, 1, 3
 _TINY = 1e-6
+_UNLIKELY = {"shares": 1e-4, "whole": 3e-3}  # no answer is impossible
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +103,9 @@ class FollowConfig:
     """How sure the table is at first that nothing follows from two kinds."""
     sparsity: Annotated[float, Between(0, 1e3)] = 0.3
     """Weight, in the loss, of the mean share of the table that says something."""
+    evidence: Literal["shares", "whole"] = "shares"
+    """shares = what counts is how likely each kind is, compared with others; whole = also how sure it is that there
+    is one, so that the table has to be sure: better for long chains of kinds."""
     most_steps: Annotated[int, Between(1, 255)] = 255
     """The query gives up after so many steps."""
 
@@ -200,7 +203,7 @@ class Follow(StackedNetwork):
         all_scores = [sum(parts, prior), *(prior + part for part in parts if len(parts) > 1)]
         losses = [functional.cross_entropy(scores.transpose(1, 2), targets, reduction="none") for scores in all_scores]
         total = torch.stack(losses).mean(0)
-        if self.config.reduction == "add" or not self.config.sparsity:
+        if self.config.reduction == "add":
             return total
         return total + self.config.sparsity * self._table().sum(3).mean((1, 2)).unsqueeze(1)
 
@@ -283,8 +286,8 @@ class Follow(StackedNetwork):
         """What sentences say of pairs: the gate asks whether they say anything."""
         kinds, gate = self._encode(laid.words).split([self._kinds, 1], 2)
         present = self._anchors[laid.words].amax(1)
-        unnamed = 1 - present.amax(1, keepdim=True)
-        present = torch.cat((present[:, : -self.config.spare], unnamed.expand(-1, self.config.spare)), 1)
+        unnamed = (1 - present.amax(1, keepdim=True)).expand(-1, self.config.spare)
+        present = torch.cat((present[:, : -self.config.spare], unnamed), 1)
         kinds = kinds + self.named.unsqueeze(2) * present
         kind, opened = kinds[:, laid.forward], gate[:, laid.forward]
         if self.config.directions == "both":
@@ -319,8 +322,7 @@ class Follow(StackedNetwork):
         share = self.config.dropout
         if not self.training or not share:
             return x
-        kept = torch.rand(x.shape[1:], generator=self.noise) >= share
-        return x * kept / (1 - share)
+        return x * (torch.rand(x.shape[1:], generator=self.noise) >= share) / (1 - share)
 
     def _table(self) -> Float[Tensor, "restart kind kind kind"]:
         """From two kinds, how far each kind follows; the rest is the share of nothing."""
@@ -335,10 +337,11 @@ class Follow(StackedNetwork):
         parts = []
         if self.config.reduction != "add":
             kinds = relations.kinds[:, pair]
-            shares = kinds / (kinds.sum(2, keepdim=True) + _TINY)
+            if self.config.evidence == "shares":
+                kinds = kinds / (kinds.sum(2, keepdim=True) + _TINY)
             anchors = 6 * torch.eye(*self.answer_of_kind.shape[1:])
             answers = (anchors + _FAST * self.answer_of_kind).softmax(2)
-            parts.append(torch.log(shares @ answers + 1e-4) * known)
+            parts.append(torch.log(kinds @ answers + _UNLIKELY[self.config.evidence]) * known)
         if self.config.reduction != "compose":
             x = relations.measures[:, pair]
             # They saturate: longer ways have larger sums than any in training.
