@@ -298,7 +298,8 @@ def _partners(names: Sequence[str], one: frozenset[int], other: frozenset[int]) 
     total = 0.0
     for distance, a, b in ranked:
         last = len(pairs) + 1 == min(len(left), len(right))
-        if a in pairs or b in taken or (-distance < _ALIKE and not (last and pairs and -distance > 0)):
+        # The last two may be unlike each other if several others are not: "Tom" and "to" alone make no "in" of "Ben".
+        if a in pairs or b in taken or (-distance < _ALIKE and not (last and len(pairs) > 1 and -distance > 0)):
             continue
         pairs[a] = b
         taken.add(b)
