@@ -61,6 +61,12 @@ def _empty(**changes: Any) -> dict[str, Any]:
         _empty(written={"a": ""}),
         _empty(lending=[["a", "b"], ["b"]]),
         _empty(lending=[["a", ""]]),
+        _empty(told_of=[0]),
+        _empty(names={"a": ""}),
+        _empty(names={"a": 1}),
+        _empty(rules=[["sentence\ta\t0", 0]]),
+        _empty(rules=[["sentence\ta\t1", 0, {}]]),
+        _empty(rules=[["sentence\ta\t0", 9, {}]]),
     ],
 )
 def test_anything_else_is_refused_in_one_line(data: object) -> None:

@@ -47,6 +47,7 @@ def main() -> None:
     parser.add_argument("--languages", default=",".join(LANGUAGES))
     parser.add_argument("--tasks", default="all")
     parser.add_argument("--sizes", default=",".join(map(str, SIZES)))
+    parser.add_argument("--whole", action="store_true", help="no random parts, and no wrong answers")
     parser.add_argument("--out", type=Path, default=RESULTS)
     chosen = parser.parse_args()
     rows = read_rows(chosen.rows)
@@ -59,6 +60,8 @@ def main() -> None:
     languages = chosen.languages.split(",")
     sizes = [int(size) for size in chosen.sizes.split(",")]
     cells = training_cells(languages, tasks) if chosen.what == "train" else finding_cells(languages, tasks, sizes)
+    if chosen.whole:
+        cells = (cell for cell in cells if not cell["part"] and not cell["wrong"])
     done = {key_of(row) for row in rows}
     chosen.rows.parent.mkdir(parents=True, exist_ok=True)
     for cell in cells:

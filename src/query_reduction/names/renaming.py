@@ -92,7 +92,9 @@ class Sentences:
         pieces = list(apart.pieces)
         for (place, _), form, unit in zip(apart.units, apart.forms, units, strict=True):
             if plain(unit) != form:
-                pieces[place] = self._write(unit, pieces[place])
+                # Where "gelbe Stern" is written as usual, so is "Dreieck": its capital is its own.
+                usual = self._written.get(plain(unit)) if self._written.get(form) == pieces[place] else None
+                pieces[place] = usual or self._write(unit, pieces[place])
         return "".join(pieces)
 
     def written(self, unit: str) -> str:

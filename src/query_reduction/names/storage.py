@@ -45,11 +45,9 @@ def to_json(symmetries: Symmetries) -> dict[str, object]:
 def from_json(data: object) -> Symmetries:
     """Read what ``to_json`` wrote; anything else is rejected with a line that says what is wrong."""
     try:
-        symmetries = _read(data)
-        _check(symmetries)
+        return _read(data)
     except InputError as error:
         raise InputError(f"symmetries cannot be read: {error}") from error
-    return symmetries
 
 
 def _read(data: object) -> Symmetries:
@@ -83,7 +81,9 @@ def _read(data: object) -> Symmetries:
     found = Symmetries(kinds, tables, couplings, Units(phrases, columns, names), contexts, written, lending)
     rules = dict(_rule(entry) for entry in _READ.list(fields.get("rules", []), "rules"))
     told_of = tuple(_READ.count(kind, "told_of") for kind in _READ.list(fields.get("told_of", []), "told_of"))
-    return replace(found, forms=Forms.of(rules, names, found.columns), told_of=told_of)
+    found = replace(found, told_of=told_of)
+    _check(found)  # before the columns of its tables are needed
+    return replace(found, forms=Forms.of(rules, names, found.columns))
 
 
 def _rule(value: object) -> tuple[str, Rule]:
