@@ -17,6 +17,7 @@ from string import Template
 from typing import Any
 
 from query_reduction._version import __version__
+from query_reduction.errors import InputError
 from query_reduction.explain.html import style
 from query_reduction.export.exportable import network_of, weights_of
 from query_reduction.model import DialogModel, StoryModel
@@ -47,6 +48,8 @@ def page_of(model: StoryModel | DialogModel, title: str, sentences: Sequence[str
 def model_values(model: StoryModel | DialogModel) -> dict[str, Any]:
     """The model as the page's scripts take it."""
     model, config = network_of(model, "a page")
+    if model.task.coreference is not None or model.task.meanings is not None:
+        raise InputError("a page does not read pronouns or new words as known ones; train with --no-prose")
     task = model.task
     symmetries = None
     # A page does not write names in forms: it reads unknown ones only where names have one form.
