@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from itertools import islice, permutations, product
+from itertools import islice, pairwise, permutations, product
 
 from query_reduction.names.discovery.corpus import Asked, Corpus, Encoded, Told
 from query_reduction.names.discovery.couplings import Coupling
@@ -28,6 +28,8 @@ _COMMONPLACE = 0.8
 """If this share of questions has the same answer, predicting it proves nothing."""
 _STORIES = 3
 """Other stories in which a chain of facts must have had the same answer, and no other."""
+_PRECEDES = 10
+"""How often a word must stand before a unit to belong to it."""
 _CHAIN = 3
 _CHAINS = 32
 _ELEMENTS = 64
@@ -51,9 +53,26 @@ def join_by_truth(trial: Trial, kinds: Sequence[Sequence[int]], couplings: Seque
         if len(asked_of) < 3 or already or coupled & set(asked_of):
             continue
         apart = [kind for kind in joined if not set(kind) & set(asked_of)]
+        if not _preceded_alike(trial, asked_of):
+            continue
         if _predicted(trial.corpus, frozenset(asked_of), _Names([*apart, asked_of], couplings)):
             joined = [*apart, asked_of]
     return joined
+
+
+def _preceded_alike(trial: Trial, units: Sequence[int]) -> bool:
+    """Whether no word stands often before one of these units and never before another, as articles of a gender do.
+
+    Answers would stay true, but "dem Küche" is none of the language, and no network should learn it.
+    """
+    before: dict[int, Counter[int]] = {unit: Counter() for unit in units}
+    for story in trial.corpus.stories:
+        for text in (*story.sentences, *(question.text for question in story.questions)):
+            for left, unit in pairwise(text):
+                if unit in before and left not in trial.candidates.in_class:
+                    before[unit][left] += 1
+    often = {word for words in before.values() for word, count in words.items() if count >= _PRECEDES}
+    return all(words.keys() >= often for words in before.values())
 
 
 def _predicted(corpus: Corpus, units: frozenset[int], names: _Names) -> bool:
