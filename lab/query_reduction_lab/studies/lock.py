@@ -35,7 +35,12 @@ def main() -> None:
     project = tomllib.loads(Path("pyproject.toml").read_text())["project"]
     laboratory = tomllib.loads(Path("lab/pyproject.toml").read_text())["project"]
     extras = project["optional-dependencies"] | laboratory["optional-dependencies"]
-    asked = [*project["dependencies"], *laboratory["dependencies"], *_BUILDING, *(line for extra in _SET_UP for line in extras[extra])]
+    asked = [
+        *project["dependencies"],
+        *laboratory["dependencies"],
+        *_BUILDING,
+        *(line for extra in _SET_UP for line in extras[extra]),
+    ]
     base = _needed(line for line in asked if not line.startswith("query-reduction"))
     _write(Path("requirements.lock"), base, index)
     for extra in _FURTHER:
