@@ -3,7 +3,8 @@
     qrn train --data own-domains/wards --out runs/wards
     python -m query_reduction_lab.studies.own_domains runs/wards runs/home
 
-Each run says by which command, at which commit and on which data it was trained; the test was looked at once, at its end.
+Each run says by which command, at which commit and on which data it was trained; the test was looked at once, at the
+end.
 """
 
 from __future__ import annotations
