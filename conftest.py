@@ -48,7 +48,7 @@ with install_import_hook(_CHECKED, "shape_checks.check"):
     from query_reduction.rivals.registry import kinds
 
     kinds()
-    import_module("query_reduction.qrn.network")  # loaded when a network is built
+    import_module("query_reduction.qrn.fused")  # loaded when a network is built
 
 from places import REAL_DATA
 

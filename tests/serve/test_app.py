@@ -6,12 +6,14 @@ import asyncio
 import json
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any
 
 import httpx
 import pytest
 from small_networks import saved_story_model
 
+from query_reduction.dialog.acts import Acts
 from query_reduction.model import DialogModel, StoryModel, model_of
 from query_reduction.reading.question import ReadQuestion
 from query_reduction.reading.stories import Answer
@@ -49,6 +51,7 @@ def dialog_reader() -> DialogModel:
     train_to_end(run)
     model = model_of(trained_model(run, best_restart(run)))
     assert isinstance(model, DialogModel)
+    model.task = replace(model.task, acts=Acts({}))  # it says anything to anyone, and does not notice
     return model
 
 

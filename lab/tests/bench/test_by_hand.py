@@ -7,6 +7,7 @@ import torch
 from query_reduction_lab.bench.by_hand import scan_with_gradient
 from torch import Tensor
 
+from query_reduction.errors import InputError
 from query_reduction.native import library as native
 from query_reduction.recurrence.scan import scan
 
@@ -63,7 +64,7 @@ def test_no_steps_and_other_types() -> None:
 
 def test_what_does_not_fit_is_refused() -> None:
     z, v, _, _ = inputs(5, torch.float32)
-    with pytest.raises(ValueError, match="v must be"):
+    with pytest.raises(InputError, match="v must be"):
         scan_with_gradient(z, v[0])
     if not native.available():
         pytest.skip("the native library is not built")

@@ -85,12 +85,10 @@ class Train:
     recipe: str | None = None
     """Settings that belong together: original, paper, adam, best (least data), joint (several tasks), long (a whole
     book). Default: best for stories of your own, otherwise original."""
-    head: Literal["auto", "list", "span", "responses", "slots"] = "auto"
-    """What an answer is: one of a list, or a phrase of the story (span), which auto chooses where things are tracked
-    and where a list would lack many answers; for dialogs, responses or slots."""
+    head: Literal["auto", "list", "span"] = "auto"
+    """What an answer is: one of a list, or a phrase of the story (span); auto chooses by the answers."""
     vectors: Path | None = None
-    """A file of word vectors, read beside the learned ones: GloVe or word2vec text, fastText .vec, .npy or .safetensors
-    with its words in a .txt of the same name."""
+    """A file of word vectors, read beside the learned ones: GloVe, word2vec, fastText, .npy, .safetensors."""
     vectors_nearest: Annotated[int, RARE, Between(0, 100_000)] = 0
     """Read this many words of --vectors, those nearest to each known word, as that word."""
     from_model: Annotated[str | None, Named("from")] = None
@@ -109,7 +107,7 @@ class Train:
     """Resume an interrupted run that had the same options."""
     save_every: Annotated[float, RARE, Between(0, 1e9)] = 5.0
     """Seconds between two saves of the state that --resume needs."""
-    threads: Annotated[int, Between(0, MOST_THREADS)] = 0
+    threads: Annotated[int, RARE, Between(0, MOST_THREADS)] = 0
     """Number of threads; 0 means one per core."""
     json: bool = False
     """Print the result as one JSON object."""
@@ -141,14 +139,14 @@ class Train:
             parts = parts.with_vectors(WordVectors(self.vectors), self.vectors_nearest)
         elif self.vectors_nearest:
             raise InputError("--vectors-nearest has no effect without --vectors")
-        settings = {**self.settings, **({"head": self.head} if self.head in ("responses", "slots") else {})}
+        settings = dict(self.settings)
         if self.name_file is not None:
             settings["name_list"] = "\n".join(read_names(self.name_file))
         setup, start = setup_for(self.network, self.recipe, parts, settings, self.from_model)
         _warn(parts, self.data)
         unasked = self.recipe is None and start is None
         recipe, reason = own_recipe(self.network, parts.kind, parts.train)
-        if unasked and not self.json:
+        if unasked and self.network is None and not self.json:
             notes.print(f"recipe {recipe} for {setup.name}: {reason}; --recipe chooses another", markup=False)
         folder = self._folder(parts.name, parts.kind, setup.name)
         about = f"{self.data} task {self.task}" if self.task else self.data
