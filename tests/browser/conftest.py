@@ -50,9 +50,9 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         "--network",
         "2r20c",
         "--questions",
-        "30",
+        "120",
         "--max-epochs",
-        "5",
+        "14",
     ]
     things = ["--data", str(own), "--max-epochs", "2"]
     for name, options in (("whereabouts", where), ("talker", talking), ("things", things)):

@@ -242,7 +242,7 @@ def test_conversation_goes_on_with_what_was_said(dialog_reader: DialogModel) -> 
         state = {name: answer[name] for name in ("sentences", "turns")}
     assert sum(answer["shares"]) == pytest.approx(1, abs=0.01)
     places = request(dialog_reader, "GET", "/api/knowledge/task2").json()["places"]
-    assert all({"name", "facts"} == set(place) for place in places)
+    assert all({"name", "shown", "facts"} == set(place) for place in places)
 
 
 def test_each_kind_of_model_has_its_own_questions(reader: StoryModel, dialog_reader: DialogModel) -> None:
