@@ -166,7 +166,9 @@ class _Answered(_Message):
     """An answer, and how the story was read."""
 
     answer: str
-    confidence: float = Field(description="probability of the answer, from 0 to 1")
+    confidence: float = Field(description="how likely the answer is right, from 0 to 1")
+    declined: bool = Field(description="whether the honest answer is: I don't know; the answer is then the best guess")
+    doubts: list[str] = Field(description="why the answer may be wrong, if it is declined")
     runners_up: list[RankedAnswer]
     sentence_count: int = Field(description="how many sentences the story has")
     beyond_memory: int = Field(description="readable sentences at the start, further back than the model's memory")

@@ -149,14 +149,16 @@ export class StoryTab {
 
   showAnswer() {
     const { trace, told } = this;
-    byId("answer").textContent = trace ? trace.answer : "–";
-    byId("confidence").textContent = trace ? `${percent(trace.confidence)} sure` : "Write a story and ask a question.";
+    byId("answer").textContent = !trace ? "–" : trace.declined ? "I don't know" : trace.answer;
+    const sure = trace ? `${percent(trace.confidence)} sure` : "Write a story and ask a question.";
+    byId("confidence").textContent = trace?.declined ? `best guess: ${trace.answer}, ${sure}` : sure;
     bars(byId("ranked"), trace ? trace.ranked : []);
     const truth = byId("truth");
     truth.textContent = trace && told ? (told.answer === trace.answer ? "✓ right" : `✗ the story says: ${told.answer}`) : "";
     truth.className = `truth ${told && trace && told.answer === trace.answer ? "right" : "wrong"}`;
     const notes = byId("unknown");
-    notes.hidden = !trace?.notes.length;
-    notes.replaceChildren(...(trace?.notes ?? []).map((note) => element("li", {}, note)));
+    const remarks = [...(trace?.doubts ?? []), ...(trace?.notes ?? [])];
+    notes.hidden = !remarks.length;
+    notes.replaceChildren(...remarks.map((note) => element("li", {}, note)));
   }
 }
