@@ -19,6 +19,8 @@ from query_reduction.errors import InputError
 __all__ = ["FOLDER", "ReadyModel", "find_model", "ready_models", "size_limit", "story_tasks"]
 
 FOLDER = Path(__file__).parent
+_SHOWN = 60
+"""Letters of a name that is too long."""
 """Where they are."""
 _MOST_HEADER = 50_000_000
 
@@ -49,8 +51,11 @@ def ready_models() -> list[ReadyModel]:
 def find_model(name: str | Path) -> Path:
     """Where a model is: a path that exists, or the file of a ready model."""
     path = Path(name)
-    if path.exists():
-        return path
+    try:
+        if path.exists():
+            return path
+    except OSError as error:  # longer than a file's name can be
+        raise InputError(f"{str(name)[:_SHOWN]}…: {error.strerror}") from error
     ready = FOLDER / f"{name}.safetensors"
     # A plain name only: anything with a folder in it was meant as a path.
     if Path(str(name)).name == str(name) and ready.is_file():
