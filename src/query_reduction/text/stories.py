@@ -24,6 +24,9 @@ class Question:
     """Positions (from 0) in ``Story.sentences`` of the supporting facts; empty if unknown."""
     id: str = ""
     """The question's id in the file, or empty."""
+    span: tuple[int, int, int] | None = None
+    """Where the answer stands, if that is known: the position of its sentence (from 0), and the characters of the
+    sentence it begins at and ends before."""
 
 
 @dataclass(frozen=True, slots=True)

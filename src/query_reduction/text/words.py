@@ -9,7 +9,7 @@ import unicodedata
 from functools import cache
 from typing import Literal, TypeAlias
 
-__all__ = ["Tokens", "compose", "fold", "signs", "split_words"]
+__all__ = ["Tokens", "compose", "fold", "signs", "split_words", "word_places"]
 
 Tokens: TypeAlias = Literal["words", "spaces", "text"]
 """How a text is split into words.
@@ -60,6 +60,13 @@ def split_words(text: str, tokens: Tokens) -> list[str]:
             return letters.translate(_MARKS_AS_SPACES).decode("ascii").split()
         return _ASCII_TEXT.findall(text)
     return _text_pattern().findall(compose(text).replace("’", "'"))
+
+
+def word_places(text: str) -> list[tuple[str, int, int]]:
+    """The words of a text as ``text`` splits it, each with where it begins and ends."""
+    pattern = _ASCII_TEXT if text.isascii() else _text_pattern()
+    # One character for one: the places hold in the text as it was written.
+    return [(found[0], found.start(), found.end()) for found in pattern.finditer(text.replace("’", "'"))]
 
 
 def signs(text: str) -> list[str]:

@@ -1,0 +1,57 @@
+"""Words in the context of their sentence: a gated scan on windows of three words, a GRU, or every word by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from query_reduction.pointing.arrays import Array, Operations, Weights
+
+__all__ = ["READERS", "linear"]
+
+
+def linear(weights: Weights, name: str, values: Array) -> Array:
+    """W x + b."""
+    return values @ weights[name].T + weights[f"{name}_bias"]
+
+
+def _scan(ops: Operations, weights: Weights, words: Array, counts: Array) -> Array:
+    """h_t = z_t * tanh(W w_t) + (1 - z_t) * h_{t-1}, where w_t is a word between its neighbours; both directions."""
+    rows, length, dimension = words.shape
+    words = words * ops.inside(counts, length, words)[:, :, None]
+    nothing = ops.zeros((rows, 1, dimension), words)
+    before, after = ops.join([nothing, words[:, :-1]], 1), ops.join([words[:, 1:], nothing], 1)
+    mixed = linear(weights, "read", ops.join([before, words, after]))
+    unit = mixed.shape[-1] // 4
+    gates = ops.sigmoid(mixed[..., : 2 * unit])
+    values = gates * ops.tanh(mixed[..., 2 * unit :])
+    forward = ops.scan(gates[..., :unit], values[..., :unit], counts)
+    backward = ops.scan(gates[..., unit:], values[..., unit:], counts, reverse=True)
+    return ops.join([forward, backward])
+
+
+def _gru(ops: Operations, weights: Weights, words: Array, counts: Array) -> Array:
+    """A gated recurrent unit (Cho et al., 2014) in both directions, for comparison."""
+    inside = ops.inside(counts, words.shape[1], words)[:, :, None]
+    return ops.join([_one_way(ops, weights, words, inside, direction) for direction in ("forward", "backward")])
+
+
+def _one_way(ops: Operations, weights: Weights, words: Array, inside: Array, direction: str) -> Array:
+    rows, length, _ = words.shape
+    given = linear(weights, f"read_{direction}", words)
+    unit = given.shape[-1] // 3
+    state = ops.zeros((rows, unit), words)
+    states: list[Array] = []
+    for place in range(length) if direction == "forward" else reversed(range(length)):
+        again = linear(weights, f"again_{direction}", state)
+        gates = ops.sigmoid(given[:, place, : 2 * unit] + again[:, : 2 * unit])
+        new = ops.tanh(given[:, place, 2 * unit :] + gates[:, :unit] * again[:, 2 * unit :])
+        state = (state + gates[:, unit:] * (new - state)) * inside[:, place]
+        states.append(state[:, None])
+    return ops.join(states if direction == "forward" else states[::-1], 1)
+
+
+def _bag(ops: Operations, weights: Weights, words: Array, counts: Array) -> Array:
+    return ops.tanh(linear(weights, "read", words)) * ops.inside(counts, words.shape[1], words)[:, :, None]
+
+
+READERS: dict[str, Callable[[Operations, Weights, Array, Array], Array]] = {"scan": _scan, "gru": _gru, "bag": _bag}
