@@ -16,35 +16,37 @@ _NEVER = 1e9
 
 
 def tracked_mentions(ops: Any, weights: Any, mentions: Any, batch: Any) -> tuple[Any, Any, Any]:
-    """(1 + phrase * place, dim): what a mention says where it is, after it, and ahead of it; row 0 is no mention."""
+    """(1 + mention, dim): what a mention says where it is, after it, and ahead of it; row 0 is no mention."""
     unit = mentions.shape[-1]
-    rows = ops.join([ops.zeros((1, unit), mentions), mentions], 0)[batch.phrase_mentions]
-    gates = ops.sigmoid(rows @ weights["keep"].T + weights["keep_bias"])
-    ahead, back = gates[..., :unit], gates[..., unit:]
-    after = ops.scan(ahead, ahead * rows, batch.mention_counts)
-    before = ops.scan(back, back * rows, batch.mention_counts, reverse=True)
+    gates = ops.sigmoid(mentions @ weights["keep"].T + weights["keep_bias"])
+    values = gates * ops.join([mentions, mentions])
+    nothing = ops.zeros((1, 2 * unit), mentions)
+    gates, values = (ops.join([nothing, each], 0)[batch.phrase_mentions] for each in (gates, values))
+    after = ops.scan(gates[..., :unit], values[..., :unit], batch.mention_counts)
+    before = ops.scan(gates[..., unit:], values[..., unit:], batch.mention_counts, reverse=True)
+    phrase, place = batch.mention_places[2:]
 
     def table(name: str, values: Any) -> Any:
-        flat = values.reshape(-1, unit) @ weights[name].T + weights[f"{name}_bias"]
-        return ops.join([ops.zeros((1, unit), flat), flat], 0)
+        return ops.join([nothing[:, :unit], values @ weights[name].T + weights[f"{name}_bias"]], 0)
 
-    return table("here", rows), table("last", after), table("next", before)
+    return table("here", mentions), table("last", after[phrase, place]), table("next", before[phrase, place])
 
 
 def phrase_scores(ops: Any, weights: Any, tables: tuple[Any, Any, Any], states: Any, batch: Any) -> Any:
     """(question, state, class or phrase): classes first."""
-    classes = states @ weights["class"].T + weights["class_bias"]
-    seen = states @ weights["point_state"].T + weights["point_state_bias"]
-    # (question, phrase, dim): what does not change from state to state
-    given = weights["kind"][batch.kinds] + batch.chances[:, :, None] * weights["chance"]
     questions, count, _ = states.shape
-    step = max(1, _AT_ONCE // max(1, given.shape[1] * given.shape[2] * questions))
+    classes = states @ weights["class"].T + weights["class_bias"]
+    seen = (states @ weights["point_state"].T + weights["point_state_bias"]).reshape(questions * count, -1)
+    # What does not change from state to state.
+    given = weights["kind"][batch.kinds] + batch.chances[:, :, None] * weights["chance"]
+    phrases = given.shape[1]
+    given = given.reshape(questions * phrases, -1)
+    step = max(1, _AT_ONCE // given.shape[1])
     blocks = []
-    for first in range(0, count, step):
-        here, last, following = (
-            table[cells[:, first : first + step]] for table, cells in zip(tables, batch.cells, strict=True)
-        )
-        mixed = here + last + following + given[:, None] + seen[:, first : first + step, None]
+    for first in range(0, max(batch.cells.shape[1], 1), step):
+        here, last, following, state, phrase, _ = batch.cells[:, first : first + step]
+        mixed = tables[0][here] + tables[1][last] + tables[2][following] + given[phrase] + seen[state]
         blocks.append(ops.drop(ops.tanh(mixed)) @ weights["point"])
-    points = ops.join(blocks, 1) + (batch.phrase_mask[:, None] - 1) * _NEVER
+    flat = ops.sum_at(ops.join(blocks, 0)[:, None], batch.cells[5], questions * count * phrases)
+    points = flat.reshape(questions, count, phrases) + (batch.phrase_mask[:, None] - 1) * _NEVER
     return ops.join([classes, points])

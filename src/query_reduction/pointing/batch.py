@@ -37,6 +37,8 @@ class Batch(Generic[A]):
     marks: A
     word_counts: A
     """(row)"""
+    word_places: A
+    """(word): where words are in the table of rows, as row * width + place."""
     row_question: A
     """(row): the question that reads it."""
     query: A
@@ -53,15 +55,16 @@ class Batch(Generic[A]):
     """(4, span): row, first word, last word, mention."""
     span_counts: A
     """(mention): how many spans share it."""
-    mention_sentences: A
-    """(2, mention): question and sentence."""
+    mention_places: A
+    """(4, mention): question, sentence, phrase (among those of all questions), and which of its mentions it is."""
     phrase_mentions: A
     """(phrase, place): the mentions of each phrase in order, from 1."""
     mention_counts: A
     """(phrase)"""
     cells: A
-    """(3, question, state, phrase): the mention in the sentence before the state, the last one up to it, and the next
-    one after it, as 1 + phrase number * places + place."""
+    """(6, cell): a phrase at a state. Its mention in the sentence before the state, the last one up to it, and the next
+    one after it, from 1; then which state of which question it is, which phrase of
+    which question, and its place among all (question, state, phrase)."""
     chances: A
     """(question, phrase): how often the phrase was an answer in training, as log(1 + times)."""
     kinds: A

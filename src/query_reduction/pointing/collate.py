@@ -30,8 +30,7 @@ def collate(examples: Sequence[Example], lexicon: Lexicon, *, taught: bool = Fal
     query_vectors, _ = _padded([example.query_vectors for example in examples])
     states, _ = _padded([example.states for example in examples])
     kinds, _ = _padded([example.kinds for example in examples])
-    chances = np.zeros(kinds.shape, np.float32)
-    mask = np.zeros(kinds.shape, np.float32)
+    chances, mask = np.zeros(kinds.shape, np.float32), np.zeros(kinds.shape, np.float32)
     for number, example in enumerate(examples):
         chances[number, : len(example.chances)] = example.chances
         mask[number, : len(example.chances)] = 1
@@ -42,6 +41,7 @@ def collate(examples: Sequence[Example], lexicon: Lexicon, *, taught: bool = Fal
         vectors,
         marks,
         word_counts,
+        np.flatnonzero(np.arange(words.shape[1]) < word_counts[:, None]),
         row_question,
         query,
         query_vectors,
@@ -66,23 +66,30 @@ def _phrases(
     places = max((int(mentions.counts.max(initial=0)) for mentions in found), default=0) or 1
     table = np.zeros((len(examples) * most, places), np.int64)
     counts = np.zeros(len(examples) * most, np.int64)
-    cells = np.zeros((3, len(examples), states, most), np.int64)
+    cells: list[Ints] = []
     spans: list[Ints] = []
+    where_parts: list[Ints] = []
     for number, (example, mentions) in enumerate(zip(examples, found, strict=True)):
         base, before = number * most, sum(sizes[:number])
         phrases = len(mentions.counts)
         table[base + mentions.phrases, mentions.places] = before + 1 + np.arange(sizes[number])
         counts[base : base + phrases] = mentions.counts
-        rows = 1 + (base + np.arange(phrases)) * places - 1
-        cells[:, number, : len(example.states), :phrases] = np.where(example.cells > 0, rows + example.cells, 0)
+        phrase = base + np.arange(phrases)
+        state = (number * states + np.arange(len(example.states)))[:, None]
+        starts = before + np.cumsum(mentions.counts) - mentions.counts
+        mentioned = np.where(example.cells > 0, starts + example.cells, 0)
+        place = state * most + np.arange(phrases)
+        cells.append(np.stack([*mentioned, *np.broadcast_arrays(state, phrase, place)]).reshape(6, -1))
+        asked = np.full(sizes[number], number)
+        where_parts.append(np.stack([asked, mentions.sentences, base + mentions.phrases, mentions.places]))
         of_text = np.array(example.text.spans, np.int64).reshape(-1, 4).T
         spans.append(np.stack([first_rows[number] + of_text[0], of_text[1], of_text[2] - 1, before + mentions.of_span]))
-    where = np.stack([np.repeat(np.arange(len(examples)), sizes), np.concatenate([one.sentences for one in found])])
+    where = np.concatenate(where_parts, 1)
     all_spans = np.concatenate(spans, 1)
     if not all_spans.size:  # nothing to point at: one mention that no cell refers to
-        all_spans, where = np.zeros((4, 1), np.int64), np.zeros((2, 1), np.int64)
+        all_spans, where = np.zeros((4, 1), np.int64), np.zeros((4, 1), np.int64)
     per_mention = np.bincount(all_spans[3], minlength=where.shape[1]).astype(np.float32)
-    return all_spans, per_mention, where, table, counts, cells
+    return all_spans, per_mention, where, table, counts, np.concatenate(cells, 1)
 
 
 def _targets(examples: Sequence[Example], answers: int, states: int, longest: int) -> Targets[Any]:

@@ -37,7 +37,7 @@ def read(ops: Operations, config: PointerConfig, weights: Weights, table: Array 
     """Read questions and their stories; ``table`` has a row for each word with a vector from elsewhere."""
     words = _word_vectors(weights, table, ops, batch.words, batch.vectors)
     words = ops.drop(ops.join([words, weights["mark"][batch.marks]]))
-    words = ops.drop(READERS[config.reader](ops, weights, words, batch.word_counts))
+    words = ops.drop(READERS[config.reader](ops, weights, words, batch))
     query = _query(ops, weights, table, batch)
     sentences = _sentences(ops, weights, words, query, batch)
     reduced, gates = _reduced(ops, config, weights, sentences, query, batch)
@@ -109,6 +109,6 @@ def _mentions(ops: Operations, weights: Weights, words: Array, states: Array, ba
     row, first, last, mention = batch.spans
     ends = ops.join([words[row, first], words[row, last]])
     spans = ops.sum_at(linear(weights, "phrase", ends), mention, len(batch.span_counts))
-    question, sentence = batch.mention_sentences
+    question, sentence = batch.mention_places[:2]
     there = states[question, sentence] @ weights["phrase_state"].T
     return ops.tanh(spans / batch.span_counts[:, None] + there)
