@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from query_reduction.dialog.responses import Response
 from query_reduction.errors import InputError
 from query_reduction.explain.trace import Trace, trace_answer, trace_story
-from query_reduction.model_file import MODEL_FILE, SavedModel, load_model, save_model
+from query_reduction.model_file import MODEL_FILE, SavedModel, file_format, load_model, save_model
 from query_reduction.models import find_model
 from query_reduction.network import Network
 from query_reduction.qrn.reader import QueryReduction
@@ -29,9 +29,12 @@ from query_reduction.text.stories import Question, Story
 if TYPE_CHECKING:
     from query_reduction.dialog.dialogs import DialogTask
     from query_reduction.network import Floats
+    from query_reduction.pointing.model import PointerModel
     from query_reduction.qrn.streaming import Streaming
 
-__all__ = ["DialogModel", "Model", "StoryModel", "load", "model_of"]
+__all__ = ["DialogModel", "Model", "StoryModel", "load", "load_listed", "model_of"]
+
+_POINTING = "query-reduction pointing model"
 
 
 class Model(ABC):
@@ -196,9 +199,23 @@ class DialogModel(Model):
         return DialogModel(self.saved, self.task.with_knowledge(rows))
 
 
-def load(name: str | Path) -> StoryModel | DialogModel:
+def load(name: str | Path) -> StoryModel | DialogModel | PointerModel:
     """Open a model file, the folder of a training run, or a ready model by its name (``task2``)."""
-    return model_of(load_model(find_model(name)))
+    path = find_model(name)
+    file = path / MODEL_FILE if path.is_dir() else path
+    if file.is_file() and file_format(file).startswith(_POINTING):
+        from query_reduction.pointing.model import PointerModel  # models with a list of answers do without
+
+        return PointerModel.open(file)
+    return model_of(load_model(path))
+
+
+def load_listed(name: str | Path) -> StoryModel | DialogModel:
+    """The same for what needs a model whose answers are a list; one that points at the text is an error."""
+    model = load(name)
+    if isinstance(model, Model):
+        return model  # type: ignore[return-value]
+    raise InputError(f"{name} points at the text: it works with 'qrn ask', 'qrn track' and 'qrn evaluate'")
 
 
 def model_of(saved: SavedModel) -> StoryModel | DialogModel:

@@ -28,7 +28,16 @@ from query_reduction.reading.protocol import Task
 from query_reduction.rivals.registry import config_from_json, config_to_json, open_network
 from query_reduction.text.vocabulary import Vocabulary
 
-__all__ = ["MODEL_FILE", "SavedModel", "fingerprint", "load_model", "load_tensors", "save_model", "save_tensors"]
+__all__ = [
+    "MODEL_FILE",
+    "SavedModel",
+    "file_format",
+    "fingerprint",
+    "load_model",
+    "load_tensors",
+    "save_model",
+    "save_tensors",
+]
 
 MODEL_FILE = "model.safetensors"
 _FORMAT = "query-reduction model 2"
@@ -88,6 +97,17 @@ def load_tensors(path: Path, kind: str) -> tuple[dict[str, NDArray[Any]], dict[s
     if _checksum(arrays, metadata) != said:
         raise InputError(f"{path}: damaged (its content does not match its checksum)")
     return arrays, metadata
+
+
+def file_format(path: Path) -> str:
+    """What a file says that it holds; empty if it does not say, or is no such file."""
+    try:
+        with path.open("rb") as file:
+            length = int.from_bytes(file.read(8), "little")
+            found = json.loads(file.read(min(length, _LONGEST_TEXT))).get("__metadata__", {}).get("format", "")
+    except (OSError, ValueError, AttributeError, RecursionError):
+        return ""
+    return found if isinstance(found, str) else ""
 
 
 def save_model(path: Path, model: SavedModel) -> None:

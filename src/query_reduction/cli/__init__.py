@@ -27,6 +27,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "train": ("train:Train", "train a network on stories, with restarts"),
     "evaluate": ("evaluate:Evaluate", "test a trained model"),
     "ask": ("ask:Ask", "ask a trained model about a story"),
+    "track": ("track:Track", "follow things through a story: their state after every sentence"),
     "predict": ("predict:Predict", "answer all questions of a file, into a file"),
     "explain": ("explain:Explain", "show how a model arrived at its answer: terminal, HTML, PNG, SVG, JSON"),
     "export": ("export:Export", "write a model as a page of its own, as ONNX, or for the Hugging Face Hub"),

@@ -131,6 +131,7 @@ def parse_arguments(options: Any, arguments: Sequence[str], prog: str) -> Any:
 def options_in(options: Any, *, everything: bool = False) -> Iterator[Option]:
     """The options of a dataclass, with those of the dataclasses inside it; ``everything`` loads all settings."""
     nested: list[Option] = []
+    own: set[str] = set()
     for field, hint, marks in _hinted(options):
         kinds, several = _kinds(hint)
         default = field.default if field.default_factory is MISSING else None
@@ -144,6 +145,7 @@ def options_in(options: Any, *, everything: bool = False) -> Iterator[Option]:
         else:
             name = next((mark.name for mark in marks if isinstance(mark, Named)), field.name)
             positional = POSITIONAL in marks
+            own.add(field.name)
             yield Option(
                 name=field.name,
                 flag=name.upper() if positional else f"--{name.replace('_', '-')}",
@@ -154,7 +156,8 @@ def options_in(options: Any, *, everything: bool = False) -> Iterator[Option]:
                 positional=positional,
                 rare=RARE in marks,
             )
-    yield from nested
+    # A verb's own option comes before a setting of the same name, which it sets.
+    yield from (option for option in nested if option.name not in own)
 
 
 def settings_of(options: Any) -> Settings | None:

@@ -14,6 +14,7 @@ from query_reduction.errors import InputError
 from query_reduction.explain.terminal import gate_table
 from query_reduction.explain.trace import Trace
 from query_reduction.model import DialogModel, StoryModel, load
+from query_reduction.pointing.model import PhraseAnswer, PointerModel
 from query_reduction.reading.stories import Answer
 
 __all__ = ["Ask"]
@@ -47,7 +48,9 @@ class Ask:
             raise InputError(f"{self.model} holds conversations: use 'qrn chat'")
         if is_piped(self.story) and self.question is None:
             raise InputError("a story on standard input needs --question")
-        if self.stream or is_large(self.story):
+        if isinstance(model, PointerModel) and (self.stream or is_large(self.story)):
+            raise InputError(f"{self.model} points at the text and reads it as a whole: give a shorter story")
+        if isinstance(model, StoryModel) and (self.stream or is_large(self.story)):
             questions = iter(lambda: prompt("question (empty line to end): "), "")
             for question in questions if self.question is None else [self.question]:
                 with lines_from(self.story) as lines:
@@ -62,9 +65,9 @@ class Ask:
             self._answer(model, sentences, question)
         return 0
 
-    def _answer(self, model: StoryModel, sentences: list[str], question: str) -> None:
+    def _answer(self, model: StoryModel | PointerModel, sentences: list[str], question: str) -> None:
         trace = None
-        if self.gates and model.shows_reading:
+        if isinstance(model, StoryModel) and self.gates and model.shows_reading:
             # Only the JSON object has the answers at earlier endings, for which the story is read again.
             trace = model.explain(sentences, question, endings=self.json)
         self._show(trace.as_answer() if trace else model.answer(sentences, question), question, trace)
@@ -77,6 +80,10 @@ class Ask:
             print_json(value)
             return
         console.print(f"[bold]{escape(answer.text)}[/]  ({answer.confidence:.0%} sure)")
+        if isinstance(answer, PhraseAnswer) and answer.place:
+            start, end = answer.place.characters
+            where = f"sentence {answer.place.sentence + 1}, characters {start} to {end}"
+            console.print(f"it stands in {where}", style="dim", markup=False)
         if answer.runners_up:
             others = ", ".join(f"{text} {probability:.1%}" for text, probability in answer.runners_up)
             console.print(f"then: {others}", style="dim", markup=False)

@@ -14,7 +14,7 @@ from query_reduction.dialog_session import Said, Session
 from query_reduction.errors import InputError
 from query_reduction.explain.terminal import gate_table
 from query_reduction.files import write_atomically
-from query_reduction.model import StoryModel, load
+from query_reduction.model import StoryModel, load_listed
 
 __all__ = ["Chat"]
 
@@ -42,7 +42,7 @@ class Chat:
 
     def run(self) -> int:
         """Run a conversation until the input ends."""
-        model = load(self.model)
+        model = load_listed(self.model)
         if isinstance(model, StoryModel):
             raise InputError(
                 f"{self.model} answers questions about stories: use 'qrn ask', or train with --data dialog"

@@ -15,6 +15,7 @@ from query_reduction.cli.scores import score_table
 from query_reduction.errors import InputError
 from query_reduction.explain.scoring import FIGURES, RANKINGS, score_explanations
 from query_reduction.model import Model, StoryModel, load
+from query_reduction.pointing.model import PointerModel
 from query_reduction.reading.answers import error_by_kind
 from query_reduction.reading.protocol import Given
 from query_reduction.settings import Between
@@ -54,7 +55,7 @@ class Evaluate:
         model = load(self.model)
         data, task = self._source(model)
         result: dict[str, Any] = {"model": self.model, "data": data, "task": task}
-        for suffix, stories in self._tests(model.task.kind, data, task):
+        for suffix, stories in self._tests("stories" if isinstance(model, PointerModel) else model.task.kind, data, task):
             scores = model.evaluate(stories)
             if "error" not in result:
                 result |= {"questions": scores.questions, "error": scores.error, "errors": {}}
@@ -104,7 +105,7 @@ class Evaluate:
             found["explanations"] = score_explanations(model.network, model.task, stories)
         return found
 
-    def _source(self, model: Model) -> tuple[str, str | None]:
+    def _source(self, model: Model | PointerModel) -> tuple[str, str | None]:
         """The data and the task: those given, or those on the model's card."""
         if self.data is not None:
             return self.data, self.task

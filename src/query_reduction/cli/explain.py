@@ -15,7 +15,7 @@ from query_reduction.errors import InputError
 from query_reduction.explain import html, picture
 from query_reduction.explain.terminal import gate_table
 from query_reduction.files import write_atomically
-from query_reduction.model import DialogModel, load
+from query_reduction.model import DialogModel, load_listed
 from query_reduction.settings import Between
 
 __all__ = ["Explain"]
@@ -49,7 +49,7 @@ class Explain:
 
     def run(self) -> int:
         """Explain one answer."""
-        model = load(self.model)
+        model = load_listed(self.model)
         if isinstance(model, DialogModel):
             raise InputError(f"{self.model} holds conversations: use 'qrn chat' and /why")
         trace = model.explain(sentences_from(self.story), self.question)

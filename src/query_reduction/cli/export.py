@@ -11,7 +11,7 @@ from query_reduction.cli.output import console, print_json
 from query_reduction.cli.story_input import sentences_from
 from query_reduction.errors import InputError
 from query_reduction.export.targets import export_model
-from query_reduction.model import load
+from query_reduction.model import load_listed
 
 __all__ = ["Export"]
 
@@ -42,7 +42,7 @@ class Export:
         if (self.story is None) != (self.question is None):
             raise InputError("--story and --question belong together")
         story = [] if self.story is None else sentences_from(self.story)
-        written = export_model(load(self.model), self.to, story=story, question=self.question or "")
+        written = export_model(load_listed(self.model), self.to, story=story, question=self.question or "")
         sizes = {str(path): path.stat().st_size for path in written}
         if self.json:
             print_json({"files": sizes})

@@ -14,7 +14,7 @@ from query_reduction.cli.output import notes
 if TYPE_CHECKING:
     from query_reduction.training.run import Run
 
-__all__ = ["stop_on_interrupt", "train_with_progress"]
+__all__ = ["loss_shown", "stop_on_interrupt", "train_with_progress"]
 
 
 def train_with_progress(run: Run) -> bool:
@@ -23,6 +23,17 @@ def train_with_progress(run: Run) -> bool:
 
     with progress_bar(run, console=notes) as show, stop_on_interrupt(run.request_stop, "stopping after this epoch"):
         return run.train(show)
+
+
+@contextmanager
+def loss_shown(epochs: int) -> Iterator[Callable[[int, float], None]]:
+    """A bar on standard error; the function it yields is told each epoch and its loss."""
+    from rich.progress import Progress
+
+    columns = Progress.get_default_columns()
+    with Progress(*columns, console=notes, transient=True, disable=not notes.is_terminal) as bar:
+        task = bar.add_task("training", total=epochs)
+        yield lambda epoch, loss: bar.update(task, completed=epoch, description=f"training, loss {loss:.3f}")
 
 
 @contextmanager

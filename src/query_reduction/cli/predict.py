@@ -13,7 +13,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, Ti
 from query_reduction.cli.arguments import POSITIONAL
 from query_reduction.cli.interrupt import stop_on_interrupt
 from query_reduction.cli.output import console, notes, print_json
-from query_reduction.model import load
+from query_reduction.model import load_listed
 from query_reduction.native.threads import MOST_THREADS, available_cores, use_threads
 from query_reduction.predict_file import predict_file
 from query_reduction.settings import Between
@@ -46,7 +46,7 @@ class Predict:
     def run(self) -> int:
         """Answer, and say how many and how fast."""
         use_threads(self.threads or available_cores())
-        model = load(self.model)
+        model = load_listed(self.model)
         # Millions of small objects come and go: collecting them must not look through all others each time.
         gc.freeze()
         stopping = False

@@ -5,22 +5,24 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from query_reduction.cli.arguments import RARE, Groups, Named, Settings
-from query_reduction.cli.interrupt import train_with_progress
+from query_reduction.cli.interrupt import loss_shown, train_with_progress
 from query_reduction.cli.output import console, notes, print_json
 from query_reduction.cli.scores import score_table
 from query_reduction.dialog.dialogs import DialogOptions
 from query_reduction.errors import InputError, needs
 from query_reduction.model_file import MODEL_FILE, save_model
 from query_reduction.native.threads import MOST_THREADS, available_cores, use_threads
+from query_reduction.pointing.config import PointerConfig, PointerRecipe
 from query_reduction.qrn.variants import QRNConfig
 from query_reduction.reading.stories import StoryOptions
 from query_reduction.settings import Between
 from query_reduction.training.recipes import FAMILIES, Recipe
 
 if TYPE_CHECKING:
+    from query_reduction.reading.protocol import Parts
     from query_reduction.training.results import RunResult
     from query_reduction.training.run import Run
 
@@ -34,7 +36,8 @@ def _rivals() -> Groups:
     from query_reduction.rivals.registry import kinds
 
     rivals = {name: kind.config for name, kind in kinds().items() if kind.config is not QRNConfig}
-    return {"network": {"qrn": QRNConfig}, **_READING, "settings of rivals": rivals}
+    span = {"--head span": PointerConfig, "training with --head span": PointerRecipe}
+    return {"network": {"qrn": QRNConfig}, **_READING, "settings of rivals": rivals, "settings of --head span": span}
 
 
 def _choices() -> Mapping[str, Mapping[str, str]]:
@@ -65,11 +68,12 @@ class Train:
 
         qrn train --data stories.jsonl --recipe best --out runs/mine
         qrn train --data babi --task 2 --network 3r --restarts 5
+        qrn train --data propara --vectors glove.6B.50d.txt
         qrn ask runs/mine --story story.txt --question "Where is the milk?"
     """
 
     data: str = "generated"
-    """Your file or folder; or generated, generated-dialog, babi, babi/en-10k, dialog."""
+    """Your file or folder; or generated, generated-dialog, babi, babi/en-10k, dialog, propara."""
     task: str | None = None
     """The bAbI task: a number, or several (1-5,19 or all) for one network that learns all of them."""
     network: str | None = None
@@ -78,6 +82,12 @@ class Train:
     recipe: str = "original"
     """Settings that belong together: original, paper, adam, best (least data), joint (several tasks), long (a whole
     book)."""
+    head: Literal["auto", "list", "span", "responses", "slots"] = "auto"
+    """What an answer is: one of a list of those seen in training, or a phrase of the story (span); auto points at the
+    text where things are tracked, and where answers are phrases that a list would lack. For dialogs: word by word among
+    the candidates (responses), or independent fixed slots."""
+    vectors: Path | None = None
+    """With --head span, vectors of words from elsewhere: a text file in the format of GloVe or word2vec."""
     from_model: Annotated[str | None, Named("from")] = None
     """Fine-tune this model (a file, the folder of a run, or a ready model) on the data; new words and answers are
     added."""
@@ -109,9 +119,15 @@ class Train:
 
         use_threads(self.threads or available_cores())
         parts = load_parts(self.data, self.task, questions=self.questions, seed=self.settings.get("seed", 0))
+        if why := self._why_pointing(parts):
+            notes.print(f"answers are pointed at in the text: {why}", markup=False, soft_wrap=True)
+            return self._train_pointer(parts)
+        if self.vectors is not None:
+            raise InputError("--vectors has no effect on answers from a list: add --head span")
         if self.haystack is not None:
             parts = parts.hidden_in(read_haystack(self.haystack))
-        setup, start = setup_for(self.network, self.recipe, parts, self.settings, self.from_model)
+        settings = {**self.settings, **({"head": self.head} if self.head in ("responses", "slots") else {})}
+        setup, start = setup_for(self.network, self.recipe, parts, settings, self.from_model)
         folder = self._folder(parts.name, parts.kind, setup.name)
         about = f"{self.data} task {self.task}" if self.task else self.data
         source = {"source": self.data} | ({"task": self.task} if self.task else {})
@@ -126,6 +142,38 @@ class Train:
             print_json(result.as_json() | {"folder": str(folder)})
         else:
             report(result, folder, parts.kind)
+        return 0
+
+    def _why_pointing(self, parts: Parts) -> str:
+        """Why the head is one that points; empty if it is not."""
+        from query_reduction.training.pointing_run import why_pointing
+
+        chosen = self.network is not None or self.from_model is not None or self.haystack is not None
+        if self.head == "span":
+            if chosen or parts.kind != "stories":
+                raise InputError("--head span is for stories, and --network, --from and --haystack have no effect on it")
+            return "--head span"
+        return why_pointing(parts.train) if self.head == "auto" and not chosen and parts.kind == "stories" else ""
+
+    def _train_pointer(self, parts: Parts) -> int:
+        from query_reduction.training.pointing_run import pointer_setup, run_pointer
+        from query_reduction.training.run_folder import Place
+
+        setup = pointer_setup(self.settings)
+        folder = self._folder(parts.name, parts.kind, "span")
+        with Place(folder).owned():
+            self._check_unused(folder)
+            source = {"source": self.data} | ({"task": self.task} if self.task else {})
+            with loss_shown(setup.recipe.max_epochs) as show:
+                model = run_pointer(parts, setup, vectors=self.vectors, about=source, folder=folder, on_epoch=show)
+        if self.json:
+            print_json(dict(model.card) | {"folder": str(folder)})
+            return 0
+        named = (("development", "dev_error"), ("test", "test_error"))
+        errors = [f"{name} error {model.card[key]:.1f}%" for name, key in named if key in model.card]
+        console.print(f"{', '.join(errors) or 'trained'}; {model.card['seconds']:.0f} s", markup=False)
+        rest = "qrn track {} --story FILE --things …" if model.tracks else 'qrn ask {} --story FILE --question "…"'
+        console.print(f"model in {folder}: try  {rest.format(folder)}", markup=False)
         return 0
 
     def _to_the_end(self, run: Run, folder: Path) -> bool:

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from query_reduction.settings import Between, check
 
-__all__ = ["KINDS", "MARKS", "Chain", "PointerConfig", "Shapes", "shapes"]
+__all__ = ["KINDS", "MARKS", "PointerConfig", "PointerRecipe", "Shapes", "shapes"]
 
 MARKS = 3
 """A word is nothing special, part of what is asked about, or of another thing that is tracked."""
@@ -16,7 +16,6 @@ KINDS = 3
 _MARK = 8
 
 Shapes = dict[str, tuple[int, ...]]
-Chain = Literal["none", "changes"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +34,29 @@ class PointerConfig:
     chain: bool = True
     """Where things are tracked: what happens at neighbouring sentences is decided together, and nothing impossible
     happens (what does not exist does not move)."""
+
+    def __post_init__(self) -> None:
+        check(self)
+
+
+@dataclass(frozen=True, slots=True)
+class PointerRecipe:
+    """How it is trained."""
+
+    max_epochs: Annotated[int, Between(1, 100_000)] = 14
+    """Epochs; the weights at the end are kept, nothing is chosen."""
+    batch: Annotated[int, Between(1, 65_536)] = 16
+    """Questions (or things) per step."""
+    learning_rate: Annotated[float, Between(1e-8, 10)] = 0.002
+    """Of Adam; it falls to zero over the second half."""
+    dropout: Annotated[float, Between(0, 0.95)] = 0.3
+    """The share of units left out at random."""
+    average: Annotated[float, Between(0, 0.99999)] = 0.995
+    """How much of the average of weights remains at each step."""
+    rare: Annotated[float, Between(0, 100)] = 0.5
+    """A word met n times is read as an unknown one with probability rare / (rare + n)."""
+    seed: Annotated[int, Between(0, 2**32 - 1)] = 0
+    """Determines the initial weights and the order of batches."""
 
     def __post_init__(self) -> None:
         check(self)

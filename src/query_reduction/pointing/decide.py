@@ -21,7 +21,7 @@ from query_reduction.network import Floats
 from query_reduction.pointing.arrays import Weights
 from query_reduction.pointing.examples import Example
 from query_reduction.pointing.lexicon import Lexicon
-from query_reduction.pointing.tracks import ABSENT
+from query_reduction.text.tracks import ABSENT
 from query_reduction.text.phrases import Phrase
 
 __all__ = ["State", "answer_shares", "states_of"]

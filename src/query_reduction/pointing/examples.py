@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from query_reduction.heads.chain import actions_of
 from query_reduction.pointing.lexicon import Lexicon
 from query_reduction.pointing.texts import Ints, Text
-from query_reduction.pointing.tracks import ABSENT, tracks_of
+from query_reduction.text.tracks import ABSENT, tracks_of
 from query_reduction.text.phrases import alternatives, find_runs, phrase_key, words_of
 from query_reduction.text.stories import Story
 

@@ -17,7 +17,7 @@ __all__ = ["Ints", "Mentions", "Text"]
 
 Ints = NDArray[np.int64]
 _Spans = list[tuple[int, int, int, int]]
-_MOST_CELLS = 4_000_000
+_MOST_CELLS = 2_000_000
 _FEWEST_PHRASES = 50
 
 

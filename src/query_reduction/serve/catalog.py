@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from query_reduction.errors import InputError
-from query_reduction.model import DialogModel, StoryModel, load
+from query_reduction.model import DialogModel, StoryModel, load_listed
 from query_reduction.model_file import MODEL_FILE
 from query_reduction.models import find_model, ready_models, story_tasks
 from query_reduction.training.example import example_in
@@ -28,7 +28,7 @@ def load_models(names: Sequence[str]) -> dict[str, StoryModel | DialogModel]:
         while name in models:
             number += 1
             name = f"{base}.{number}"
-        models[name] = load(path)
+        models[name] = load_listed(path)
     return models
 
 

@@ -9,7 +9,10 @@ from pathlib import Path
 from query_reduction.errors import InputError
 from query_reduction.sources.download import download, has_checksum, unpack
 
-__all__ = ["DATASETS", "Dataset", "cache_folder", "fetch", "find_babi", "find_dialog"]
+__all__ = ["DATASETS", "PROPARA_FILES", "Dataset", "cache_folder", "fetch", "find_babi", "find_dialog", "find_propara"]
+
+PROPARA_FILES = {"train": "grids.v1.train.json", "valid": "grids.v1.dev.json", "test": "grids.v1.test.json"}
+"""The files of ProPara 1.0, by part."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,4 +86,16 @@ def find_babi(subfolder: str) -> Path:
     raise InputError(
         f"bAbI data ({subfolder}) is not under {root}: run 'qrn data fetch babi', set QRN_DATA to the folder that "
         "holds it, or use --data generated"
+    )
+
+
+def find_propara() -> Path:
+    """The folder of the published paragraphs among the places where it may be."""
+    root = cache_folder()
+    for folder in (root / "propara", root):
+        if all((folder / name).is_file() for name in PROPARA_FILES.values()):
+            return folder
+    raise InputError(
+        f"ProPara is not under {root}: get {', '.join(PROPARA_FILES.values())} (github.com/allenai/propara, data/emnlp18) "
+        "and set QRN_DATA to the folder that holds them, or name it with --data"
     )

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from query_reduction.dialog.dialogs import DialogParts
 from query_reduction.errors import InputError
-from query_reduction.model import DialogModel, Model, StoryModel, load, model_of
+from query_reduction.model import DialogModel, Model, StoryModel, load_listed, model_of
 from query_reduction.model_file import SavedModel
 from query_reduction.native.threads import use_threads
 from query_reduction.reading.protocol import Parts
@@ -104,7 +104,7 @@ def setup_for(
         return own_setup(network, recipe, kind=parts.kind, questions=questions, changes=changes), None
     if network is not None:
         raise InputError("network comes from the model that training goes on from; leave it out")
-    start = (start_from if isinstance(start_from, Model) else load(start_from)).saved
+    start = (start_from if isinstance(start_from, Model) else load_listed(start_from)).saved
     own = continued(
         start.config, start.task.options, recipe, kind=start.task.kind, questions=questions, changes=changes
     )

@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 import torch
@@ -17,38 +16,17 @@ from query_reduction.errors import InputError
 from query_reduction.heads.chain import ACTIONS, FIRST, NEXT
 from query_reduction.pointing.arrays import Weights
 from query_reduction.pointing.batch import Batch
-from query_reduction.pointing.config import PointerConfig, shapes
+from query_reduction.pointing.config import PointerConfig, PointerRecipe, shapes
 from query_reduction.pointing.collate import collate
 from query_reduction.pointing.examples import Example, examples_of
 from query_reduction.pointing.lexicon import UNKNOWN, Lexicon
 from query_reduction.pointing.network import Read, read
 from query_reduction.recurrence.scan import scan
-from query_reduction.settings import Between, check
 from query_reduction.text.stories import Story
 
-__all__ = ["PointerRecipe", "TensorOperations", "losses", "train_pointer"]
+__all__ = ["TensorOperations", "losses", "train_pointer"]
 
 Arrays = dict[str, NDArray[np.float32]]
-
-
-@dataclass(frozen=True, slots=True)
-class PointerRecipe:
-    """How it is trained."""
-
-    max_epochs: Annotated[int, Between(1, 100_000)] = 14
-    """Epochs; the weights at the end are kept, nothing is chosen."""
-    batch_size: Annotated[int, Between(1, 65_536)] = 16
-    learning_rate: Annotated[float, Between(1e-8, 10)] = 0.002
-    """Of Adam; it falls to zero over the second half."""
-    dropout: Annotated[float, Between(0, 0.95)] = 0.3
-    average: Annotated[float, Between(0, 0.99999)] = 0.995
-    """How much of the average of weights remains at each step."""
-    rare: Annotated[float, Between(0, 100)] = 0.5
-    """A word met n times is read as an unknown one with probability rare / (rare + n)."""
-    seed: Annotated[int, Between(0, 2**32 - 1)] = 0
-
-    def __post_init__(self) -> None:
-        check(self)
 
 
 class TensorOperations:
@@ -121,7 +99,7 @@ def train_pointer(
     weights = _initial(config, lexicon, table, recipe.seed)
     averaged = {name: weight.detach().clone() for name, weight in weights.items()}
     optimiser = torch.optim.Adam(list(weights.values()))
-    steps = recipe.max_epochs * math.ceil(len(examples) / recipe.batch_size)
+    steps = recipe.max_epochs * math.ceil(len(examples) / recipe.batch)
     vectors = None if table is None else torch.from_numpy(table)
     operations = TensorOperations(recipe.dropout, generator)
     unseen = _unseen_chances(lexicon, examples, recipe.rare)
@@ -129,8 +107,8 @@ def train_pointer(
     for epoch in range(recipe.max_epochs):
         total = 0.0
         places = order.permutation(len(examples))
-        for first in range(0, len(places), recipe.batch_size):
-            chosen = [examples[place] for place in places[first : first + recipe.batch_size]]
+        for first in range(0, len(places), recipe.batch):
+            chosen = [examples[place] for place in places[first : first + recipe.batch]]
             batch = _hidden_words(collate(chosen, lexicon, taught=True), unseen, order).converted(torch.from_numpy)
             for group in optimiser.param_groups:
                 group["lr"] = recipe.learning_rate * min(1.0, 2 * (1 - step / steps))

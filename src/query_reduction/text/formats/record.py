@@ -19,6 +19,7 @@ from query_reduction.text.formats.fields import (
 )
 from query_reduction.text.formats.lines import Problem
 from query_reduction.text.formats.rows import RowReader
+from query_reduction.text.formats.tracks import has_tracks, story_with_tracks
 from query_reduction.text.stories import Question, Story
 
 __all__ = ["Record", "scan_records"]
@@ -63,12 +64,17 @@ def _is_dialog(value: Any, rows: RowReader) -> bool:
             "a story is an object with 'sentences' and 'questions', a dialog one with 'turns', a row one with 'story', "
             f"'question' and 'answer'; found {shown(value)}"
         )
-    return "turns" in value or (not ("sentences" in value or "paragraphs" in value) and rows.columns(value).dialogs)
+    if "turns" in value:
+        return True
+    told = "sentences" in value or "paragraphs" in value or has_tracks(value)
+    return not told and rows.columns(value).dialogs
 
 
 def _stories(value: Mapping[str, Any], rows: RowReader, unanswered: bool) -> Iterator[Story]:
     if "turns" in value:
         yield _dialog(value, unanswered)
+    elif has_tracks(value):
+        yield story_with_tracks(value)
     elif "sentences" in value:
         yield _story(value, unanswered)
     elif "paragraphs" in value:

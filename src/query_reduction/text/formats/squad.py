@@ -4,13 +4,14 @@
       "qas": [{"id": "1", "question": "Where is the milk?", "answers": [{"text": "home", "answer_start": 28}]}]}]}]}
 
 A paragraph is split into sentences and is one story. Of several answers the first is used; a question that is marked
-as impossible, or has an empty list of answers, has the answer ``no answer``.
+as impossible, or has an empty list of answers, has the answer ``no answer``. Where an answer stands (``answer_start``)
+is kept if the text is there indeed; the head that points learns from it.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
@@ -27,11 +28,12 @@ def stories_of_article(article: Mapping[str, Any], *, unanswered: bool = False) 
         where = f"paragraph {number}"
         if not isinstance(paragraph, dict) or "context" not in paragraph:
             raise BadRecordError(f"{where}: expected an object with 'context' and 'qas'")
-        sentences = split_sentences(checked_text(paragraph["context"], f"{where}: 'context'"))
+        context = paragraph["context"]
+        sentences = split_sentences(checked_text(context, f"{where}: 'context'"))
         if not sentences:
             raise BadRecordError(f"{where}: empty 'context'")
         asked = [
-            _question(value, len(sentences), f"{where}, question {place}", unanswered)
+            _question(value, context, sentences, f"{where}, question {place}", unanswered)
             for place, value in enumerate(_list(paragraph, "qas", where), start=1)
         ]
         yield Story(tuple(sentences), tuple(asked))
@@ -44,7 +46,7 @@ def _list(value: Mapping[str, Any], key: str, where: str) -> list[Any]:
     return found
 
 
-def _question(value: Any, sentences: int, where: str, unanswered: bool) -> Question:
+def _question(value: Any, context: str, sentences: Sequence[str], where: str, unanswered: bool) -> Question:
     if not isinstance(value, dict):
         raise BadRecordError(f"{where}: expected an object with 'question' and 'answers'")
     text = checked_text(value.get("question"), f"{where}: 'question'")
@@ -55,7 +57,23 @@ def _question(value: Any, sentences: int, where: str, unanswered: bool) -> Quest
         answer = NO_ANSWER
     else:
         answer = answer_of(given if given is not None else value.get("answer"), text, unanswered=unanswered)
-    return Question(text, answer, sentences, id=label_of(value.get("id"), f"{where}: 'id'"))
+    named = label_of(value.get("id"), f"{where}: 'id'")
+    return Question(text, answer, len(sentences), id=named, span=_span(given, answer, context, sentences))
+
+
+def _span(given: Any, answer: str, context: str, sentences: Sequence[str]) -> tuple[int, int, int] | None:
+    """The sentence of the first answer, and the characters where it begins and ends there."""
+    first = given[0] if isinstance(given, list) and given and isinstance(given[0], dict) else {}
+    start = first.get("answer_start")
+    if type(start) is not int or start < 0 or context[start : start + len(answer)] != answer:
+        return None
+    begin = 0
+    for number, sentence in enumerate(sentences):
+        begin = context.index(sentence, begin)  # only white space is lost between sentences
+        if begin <= start and start + len(answer) <= begin + len(sentence):
+            return number, start - begin, start - begin + len(answer)
+        begin += len(sentence)
+    return None
 
 
 def format_squad(stories: Iterable[Story]) -> str:
