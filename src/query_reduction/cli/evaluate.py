@@ -55,7 +55,9 @@ class Evaluate:
         model = load(self.model)
         data, task = self._source(model)
         result: dict[str, Any] = {"model": self.model, "data": data, "task": task}
-        for suffix, stories in self._tests("stories" if isinstance(model, PointerModel) else model.task.kind, data, task):
+        for suffix, stories in self._tests(
+            "stories" if isinstance(model, PointerModel) else model.task.kind, data, task
+        ):
             scores = model.evaluate(stories)
             if "error" not in result:
                 result |= {"questions": scores.questions, "error": scores.error, "errors": {}}

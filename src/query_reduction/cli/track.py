@@ -9,7 +9,7 @@ from typing import Annotated
 from rich.table import Table
 from rich.text import Text
 
-from query_reduction.cli.options import POSITIONAL
+from query_reduction.cli.arguments import POSITIONAL
 from query_reduction.cli.output import console, print_json, print_reading
 from query_reduction.cli.story_input import sentences_from
 from query_reduction.errors import InputError
@@ -66,8 +66,10 @@ def _show(found: Tracked) -> None:
         table.add_column(Text(title), overflow="fold")
     for number, (sentence, *states) in enumerate(found.rows()):
         before = found.rows()[number - 1][1:] if number else ()
-        cells = [Text(state, "bold" if number and state != old else "dim" if number else "")
-                 for state, old in zip(states, before or states, strict=True)]
+        cells = [
+            Text(state, "bold" if number and state != old else "dim" if number else "")
+            for state, old in zip(states, before or states, strict=True)
+        ]
         table.add_row(str(number), Text(sentence or "(before the first sentence)", "" if sentence else "dim"), *cells)
     console.print(table)
     print_reading(found.notes)

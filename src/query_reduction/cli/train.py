@@ -151,7 +151,9 @@ class Train:
         chosen = self.network is not None or self.from_model is not None or self.haystack is not None
         if self.head == "span":
             if chosen or parts.kind != "stories":
-                raise InputError("--head span is for stories, and --network, --from and --haystack have no effect on it")
+                raise InputError(
+                    "--head span is for stories, and --network, --from and --haystack have no effect on it"
+                )
             return "--head span"
         return why_pointing(parts.train) if self.head == "auto" and not chosen and parts.kind == "stories" else ""
 

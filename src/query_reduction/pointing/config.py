@@ -84,7 +84,7 @@ def shapes(config: PointerConfig, *, words: int, vectors: int, classes: int, act
     found |= _linear("phrase", 4 * unit, phrase)
     found["phrase_state"] = (phrase, state)
     found |= _linear("keep", phrase, 2 * phrase)
-    found |= {name: (phrase, phrase) for name in ("here", "last", "next")}
+    found |= dict.fromkeys(("here", "last", "next"), (phrase, phrase))
     found |= {f"{name}_bias": (phrase,) for name in ("here", "last", "next")}
     found |= {"chance": (phrase,), "kind": (KINDS, phrase)}
     found |= _linear("point_state", state, phrase) | {"point": (phrase,)} | _linear("class", state, classes)

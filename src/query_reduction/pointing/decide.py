@@ -21,8 +21,8 @@ from query_reduction.network import Floats
 from query_reduction.pointing.arrays import Weights
 from query_reduction.pointing.examples import Example
 from query_reduction.pointing.lexicon import Lexicon
-from query_reduction.text.tracks import ABSENT
 from query_reduction.text.phrases import Phrase
+from query_reduction.text.tracks import ABSENT
 
 __all__ = ["State", "answer_shares", "states_of"]
 
@@ -74,12 +74,17 @@ def answer_shares(points: Floats, example: Example, lexicon: Lexicon) -> list[tu
     return [(text, share, phrase) for text, share, phrase, _ in ranked]
 
 
-def states_of(points: Floats, actions: Floats | None, weights: Weights, example: Example, lexicon: Lexicon) -> list[State]:
+def states_of(
+    points: Floats, actions: Floats | None, weights: Weights, example: Example, lexicon: Lexicon
+) -> list[State]:
     """The states of a thing before the first sentence and after each."""
     count = len(lexicon.classes) + len(example.text.phrases)
     shares = softmax(points[: len(example.states), :count]) if count else np.zeros((len(example.states), 0))
     if actions is None or not len(example.text.sentences):
-        return [_state(example, lexicon, shares, place, int(shares[place].argmax()), 1.0, "") for place in range(len(shares))]
+        return [
+            _state(example, lexicon, shares, place, int(shares[place].argmax()), 1.0, "")
+            for place in range(len(shares))
+        ]
     scores = actions[: len(example.text.sentences)]
     following, first = weights["act_next"] + NEXT, weights["act_first"] + FIRST
     path = best_path(scores, following, first)

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from query_reduction.heads.chain import actions_of
 from query_reduction.pointing.lexicon import Lexicon
 from query_reduction.pointing.texts import Ints, Text
-from query_reduction.text.tracks import ABSENT, tracks_of
 from query_reduction.text.phrases import alternatives, find_runs, phrase_key, words_of
 from query_reduction.text.stories import Story
+from query_reduction.text.tracks import ABSENT, tracks_of
 
 __all__ = ["Example", "examples_of"]
 
@@ -89,7 +89,14 @@ def _tracked(
 
 
 def _example(
-    text: Text, lexicon: Lexicon, question: str, marks: list[Ints], kinds: Ints, states: Ints, cells: Ints, own: set[str]
+    text: Text,
+    lexicon: Lexicon,
+    question: str,
+    marks: list[Ints],
+    kinds: Ints,
+    states: Ints,
+    cells: Ints,
+    own: set[str],
 ) -> Example:
     chances = [math.log1p(lexicon.chances.get(key := " ".join(phrase), 0) - (key in own)) for phrase in text.phrases]
     query = question.replace(";", " ")

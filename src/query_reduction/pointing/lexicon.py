@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from query_reduction.errors import InputError
-from query_reduction.text.tracks import ABSENT, is_tracked
 from query_reduction.text.phrases import PhraseRule, find_runs, phrase_key, words_of
 from query_reduction.text.stories import Story
+from query_reduction.text.tracks import ABSENT, is_tracked
 from query_reduction.text.words import fold
 
 __all__ = ["PADDING", "UNKNOWN", "Lexicon", "is_phrase"]

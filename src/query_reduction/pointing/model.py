@@ -22,7 +22,6 @@ from query_reduction.pointing.examples import Example, examples_of
 from query_reduction.pointing.lexicon import Lexicon
 from query_reduction.pointing.network import Read, read
 from query_reduction.pointing.track import Track
-from query_reduction.qrn.reader import check_shapes
 from query_reduction.reading.protocol import Given, Scores
 from query_reduction.reading.reading import as_sentences, check_asked
 from query_reduction.reading.stories import Answer
@@ -168,7 +167,8 @@ class PointerModel:
                 classes=len(lexicon.classes),
                 actions=len(ACTIONS) if lexicon.chained else 0,
             )
-            check_shapes(arrays, wanted)
+            if {name: array.shape for name, array in arrays.items()} != wanted:
+                raise InputError("weights of other names or shapes than the settings need")
             if not all(np.isfinite(array).all() for array in arrays.values()):
                 raise InputError("a weight holds values that are not numbers")
             card = json.loads(metadata["card"])

@@ -58,4 +58,8 @@ def _bag(ops: Operations, weights: Weights, words: Array, batch: Batch[Array]) -
     return ops.tanh(linear(weights, "read", words)) * ops.inside(batch.word_counts, words.shape[1], words)[:, :, None]
 
 
-READERS: dict[str, Callable[[Operations, Weights, Array, Batch[Array]], Array]] = {"scan": _scan, "gru": _gru, "bag": _bag}
+READERS: dict[str, Callable[[Operations, Weights, Array, Batch[Array]], Array]] = {
+    "scan": _scan,
+    "gru": _gru,
+    "bag": _bag,
+}

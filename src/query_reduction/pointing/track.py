@@ -37,9 +37,7 @@ class Track:
     def rows(self) -> list[tuple[str, ...]]:
         """The sentence (empty before the first), then the state of each thing after it."""
         told = ("", *self.sentences)
-        return [
-            (sentence, *(states[number].text for states in self.states)) for number, sentence in enumerate(told)
-        ]
+        return [(sentence, *(states[number].text for states in self.states)) for number, sentence in enumerate(told)]
 
     def as_csv(self) -> str:
         """The table with a header; sentences are numbered from 1, 0 is before the first."""
@@ -72,4 +70,6 @@ class Track:
         header: Sequence[str] = ("", *self.things)
         rows = [header, *self.rows()]
         widths = [max(len(row[column]) for row in rows) for column in range(len(header))]
-        return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows)
+        return "\n".join(
+            "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
+        )

@@ -62,7 +62,9 @@ def load_parts(data: str, task: str | None, *, questions: int = 1000, seed: int 
     if path.is_file():
         refuse_task(data, task)
         return dialog_file(path, seed) if is_dialog_file(path) else _single_file(path, seed)
-    raise InputError(f"no data at {data!r}: give a file or folder that exists, 'generated', 'babi', 'dialog' or 'propara'")
+    raise InputError(
+        f"no data at {data!r}: give a file or folder that exists, 'generated', 'babi', 'dialog' or 'propara'"
+    )
 
 
 def refuse_task(data: str, task: str | None) -> None:

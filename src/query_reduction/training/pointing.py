@@ -16,8 +16,8 @@ from query_reduction.errors import InputError
 from query_reduction.heads.chain import ACTIONS, FIRST, NEXT
 from query_reduction.pointing.arrays import Weights
 from query_reduction.pointing.batch import Batch
-from query_reduction.pointing.config import PointerConfig, PointerRecipe, shapes
 from query_reduction.pointing.collate import collate
+from query_reduction.pointing.config import PointerConfig, PointerRecipe, shapes
 from query_reduction.pointing.examples import Example, examples_of
 from query_reduction.pointing.lexicon import UNKNOWN, Lexicon
 from query_reduction.pointing.network import Read, read

@@ -37,7 +37,9 @@ def story_with_tracks(value: Mapping[str, Any]) -> Story:
     if own:
         tracks = plain(value["tracks"])
         if not isinstance(tracks, Mapping):
-            raise BadRecordError(f"'tracks' must be an object with a list of states for each thing, not {shown(tracks)}")
+            raise BadRecordError(
+                f"'tracks' must be an object with a list of states for each thing, not {shown(tracks)}"
+            )
         pairs = list(tracks.items())
     else:
         things, states = _texts(value["participants"], "'participants'"), plain(value["states"])
