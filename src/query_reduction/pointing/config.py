@@ -31,6 +31,8 @@ class PointerConfig:
     reader: Literal["scan", "gru", "bag"] = "scan"
     """How words become vectors in their sentence: a gated scan on windows of three words in both directions, a gated
     recurrent unit in both directions, or a bag of words (every word by itself)."""
+    point: bool = True
+    """Answers are phrases of the story; without, those seen in training, as a list, for comparison."""
     chain: bool = True
     """Where things are tracked: what happens at neighbouring sentences is decided together, and nothing impossible
     happens (what does not exist does not move)."""

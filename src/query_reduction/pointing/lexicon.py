@@ -43,8 +43,10 @@ class Lexicon:
     """Words that have a vector from elsewhere; row 0 of the table is for all others."""
 
     @staticmethod
-    def learned(stories: Sequence[Story], *, chain: bool, vector_words: Sequence[str] = ()) -> Lexicon:
-        """From training stories alone."""
+    def learned(
+        stories: Sequence[Story], *, point: bool = True, chain: bool = True, vector_words: Sequence[str] = ()
+    ) -> Lexicon:
+        """From training stories alone; without ``point`` all their answers are classes."""
         tracked = is_tracked(stories)
         texts = [sentence for story in stories for sentence in story.sentences]
         asked = [question.text for story in stories for question in story.questions]
@@ -55,8 +57,8 @@ class Lexicon:
             for answer in {question.answer for question in story.questions}
             if is_phrase(answer, story.sentences)
         )
-        classes = [answer for answer in sorted(answers) if _is_class(answer, answers, pointed)]
-        if len(classes) > _MOST_CLASSES:
+        classes = [answer for answer in sorted(answers) if not point or _is_class(answer, answers, pointed)]
+        if point:
             classes = sorted(classes, key=lambda answer: -answers[answer])[:_MOST_CLASSES]
         things = [name for text in asked for name in text.split(";")] if tracked else []
         longest = max((len(phrase_key(answer)) for answer in pointed), default=1)
@@ -66,7 +68,7 @@ class Lexicon:
         return Lexicon(
             tuple(sorted({fold(word.text) for text in {*texts, *asked} for word in words_of(text)})),
             tuple(answer for answer in classes if not (tracked and chain and answer == ABSENT)),
-            PhraseRule.learned(texts, [*pointed, *things], min(longest, 5)),
+            PhraseRule.learned(texts, [*pointed, *things], min(longest, 5)) if point else PhraseRule(0),
             {key: count for key, count in sorted(chances.items()) if key},
             tracked,
             tracked and chain,
