@@ -214,7 +214,7 @@ def load_listed(name: str | Path) -> StoryModel | DialogModel:
     """The same for what needs a model whose answers are a list; one that points at the text is an error."""
     model = load(name)
     if isinstance(model, Model):
-        return model  # type: ignore[return-value]
+        return model
     raise InputError(f"{name} points at the text: it works with 'qrn ask', 'qrn track' and 'qrn evaluate'")
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TypeVar
 
 from query_reduction_lab.propara.stems import porter
@@ -56,7 +57,9 @@ def document_scores(gold: Mapping[str, Grid], predicted: Mapping[str, Grid]) -> 
     """Precision and recall of predicted grids, by paragraph, against the gold ones."""
     scores = [_paragraph(_summary(gold[name]), _summary(predicted[name])) for name in gold]
     # The official evaluation rounds the average of each question before it averages the four.
-    precision = [round(sum(score.precision for score in question) / len(scores), 3) for question in zip(*scores, strict=True)]
+    precision = [
+        round(sum(score.precision for score in question) / len(scores), 3) for question in zip(*scores, strict=True)
+    ]
     recall = [round(sum(score.recall for score in question) / len(scores), 3) for question in zip(*scores, strict=True)]
     return Score(sum(precision) / len(precision), sum(recall) / len(recall))
 
@@ -136,7 +139,7 @@ def _summary(grid: Grid) -> _Summary:
 def _is_input(row: Sequence[str]) -> bool:
     """Whether a row begins with existence and is destroyed for good. Read backwards, it is that of an output."""
     lives = [state != ABSENT for state in row]
-    return lives[0] and not lives[-1] and sum(a != b for a, b in zip(lives, lives[1:], strict=False)) == 1
+    return lives[0] and not lives[-1] and sum(before != after for before, after in pairwise(lives)) == 1
 
 
 def _place(state: str) -> frozenset[str]:

@@ -104,9 +104,7 @@ def sentence_scores(labels: Labels, grids: Mapping[str, Grid]) -> SentenceScores
     """The scores of predicted grids, whose alternative names (";") each count as a thing."""
     counts = {number: _Count() for number in range(1, 11)}
     for paragraph, annotators in labels.items():
-        rows = {
-            name.strip().lower(): row for names, row in grids[paragraph].items() for name in names.split(";")
-        }
+        rows = {name.strip().lower(): row for names, row in grids[paragraph].items() for name in names.split(";")}
         _count(counts, [list(_known(events, list(rows))) for events in annotators], rows)
     accuracy = {number: count.f1() if number == 8 else count.accuracy() for number, count in counts.items()}
     return SentenceScores(
@@ -171,8 +169,12 @@ def _same_place(said: str, true: str) -> bool:
     """Whether what was said is a part of what is true, by the stems of the words."""
     if said == true:
         return True
-    phrases = (" ".join(porter2(word) for word in text.lower().replace('"', "").split()) for text in (said, true))
-    return " {} ".format(next(phrases)) in " {} ".format(next(phrases))
+    first, second = (_stems(said), _stems(true))
+    return f" {first} " in f" {second} "
+
+
+def _stems(text: str) -> str:
+    return " ".join(porter2(word) for word in text.lower().replace('"', "").split())
 
 
 def _known(events: Sequence[Event], things: Sequence[str]) -> Iterator[Event]:

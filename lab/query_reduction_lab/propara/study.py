@@ -28,7 +28,7 @@ from query_reduction.sources.named import load_parts
 from query_reduction.text.stories import Story
 from query_reduction.text.tracks import story_of_tracks, tracks_of
 from query_reduction.training.pointing_run import pointer_setup, run_pointer
-from query_reduction_lab.propara.document import ABSENT, UNKNOWN, Grid, document_scores
+from query_reduction_lab.propara.document import UNKNOWN, Grid, document_scores
 from query_reduction_lab.propara.report import report
 from query_reduction_lab.propara.sentence import Labels, read_labels, sentence_scores
 from query_reduction_lab.studies.publish import RESULTS, publish
@@ -53,9 +53,10 @@ COLUMNS: Mapping[str, Mapping[str, Any]] = {
 
 
 def main() -> None:
+    """Train, score and publish."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", default="propara", help="propara, or the folder of its files")
-    parser.add_argument("--vectors", type=Path, help="a file of GloVe vectors; without, columns that need it are left out")
+    parser.add_argument("--vectors", type=Path, help="GloVe as text; without, its column is left out")
     parser.add_argument("--columns", nargs="*", default=list(COLUMNS), help="only these columns")
     parser.add_argument("--seeds", type=int, default=SEEDS)
     parser.add_argument("--done", type=Path, default=Path("runs/propara.jsonl"), help="finished cells")
@@ -84,7 +85,9 @@ def main() -> None:
     content = {
         "what": "ProPara: document level precision, recall and F1, and sentence level, in percent",
         "data_sha256": parts.checksum(),
-        "controls": {name: scores_of(golden["test"], grids, labels["test"]) for name, grids in controls(golden["test"]).items()},
+        "controls": {
+            name: scores_of(golden["test"], grids, labels["test"]) for name, grids in controls(golden["test"]).items()
+        },
         "cells": cells,
     }
     publish(chosen.out / "propara.json", content, "propara/study.py")
@@ -165,7 +168,8 @@ def _untold(parts: Parts) -> Parts:
         sentences = ["nothing"] * len(story.sentences)
         return story_of_tracks(sentences, list(grid_of(story).items()), name=name_of(story))
 
-    return replace(parts, **{name: [silent(story) for story in getattr(parts, name)] for name in ("train", "dev", "test")})
+    train, dev, test = ([silent(story) for story in stories] for stories in (parts.train, parts.dev, parts.test))
+    return replace(parts, train=train, dev=dev, test=test)
 
 
 def _labels(path: Path, grids: Mapping[str, Grid]) -> Labels:

@@ -206,11 +206,15 @@ class PointerModel:
             confidence,
             tuple((other, share) for other, share, _ in others[:_RUNNERS_UP]),
             place,
-            tuple(tuple(np.round(gate[row, : len(sentences)].mean(1), 4).tolist()) for gate in found.gates),
+            tuple(_rounded(gate[row, : len(sentences)].mean(1)) for gate in found.gates),
             told=len(sentences),
             unknown_words=self.lexicon.unknown_words([*sentences, example.question]),
             untold=_untold(example) if self.tracks else (),
         )
+
+
+def _rounded(values: Floats) -> tuple[float, ...]:
+    return tuple(round(float(value), 4) for value in values)
 
 
 def _untold(example: Example) -> tuple[str, ...]:

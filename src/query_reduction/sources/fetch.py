@@ -96,6 +96,6 @@ def find_propara() -> Path:
         if all((folder / name).is_file() for name in PROPARA_FILES.values()):
             return folder
     raise InputError(
-        f"ProPara is not under {root}: get {', '.join(PROPARA_FILES.values())} (github.com/allenai/propara, data/emnlp18) "
-        "and set QRN_DATA to the folder that holds them, or name it with --data"
+        f"ProPara is not under {root}: get {', '.join(PROPARA_FILES.values())} of ProPara 1.0 "
+        "(github.com/allenai/propara, Apache 2.0), set QRN_DATA to the folder that holds them, or name it with --data"
     )

@@ -98,7 +98,7 @@ def train_pointer(
     generator = torch.Generator().manual_seed(recipe.seed)
     weights = _initial(config, lexicon, table, recipe.seed)
     averaged = {name: weight.detach().clone() for name, weight in weights.items()}
-    optimiser = torch.optim.Adam(list(weights.values()))
+    optimiser = torch.optim.Adam(list(weights.values()), fused=True)
     steps = recipe.max_epochs * math.ceil(len(examples) / recipe.batch)
     vectors = None if table is None else torch.from_numpy(table)
     operations = TensorOperations(recipe.dropout, generator)
@@ -122,8 +122,7 @@ def train_pointer(
             total += loss.item() * len(chosen)
             kept = min(recipe.average, step / (step + 10))
             with torch.no_grad():
-                for name, weight in weights.items():
-                    averaged[name].lerp_(weight, 1 - kept)
+                torch._foreach_lerp_(list(averaged.values()), list(weights.values()), 1 - kept)
         if not math.isfinite(total):
             raise InputError("the training diverged: try a smaller --learning-rate")
         if on_epoch is not None:
@@ -156,7 +155,8 @@ def _chain_loss(weights: Weights, scores: Tensor, actions: Tensor, counts: Tenso
         total = torch.where(inside[:, None], now, total)
         step = following[actions[:, place - 1], actions[:, place]]
         right = right + inside * (step + scores[:, place].gather(1, actions[:, place : place + 1])[:, 0])
-    return torch.logsumexp(total, 1) - right
+    loss: Tensor = torch.logsumexp(total, 1) - right
+    return loss
 
 
 def _initial(

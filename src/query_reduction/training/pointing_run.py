@@ -88,13 +88,12 @@ def run_pointer(
 ) -> PointerModel:
     """Train on the training part, test once on the test part, and save both if there is a folder for it."""
     start = time.monotonic()
-    words, table = (), None
+    words: tuple[str, ...] = ()
+    table = None
     if vectors is not None:
         texts = {text for story in parts.train for text in (*story.sentences, *(q.text for q in story.questions))}
         words, table = read_vectors(vectors, {fold(word.text) for text in texts for word in words_of(text)})
-    lexicon = Lexicon.learned(
-        parts.train, point=setup.network.point, chain=setup.network.chain, vector_words=words
-    )
+    lexicon = Lexicon.learned(parts.train, point=setup.network.point, chain=setup.network.chain, vector_words=words)
     weights = train_pointer(parts.train, lexicon, setup.network, setup.recipe, table, on_epoch)
     card: dict[str, Any] = {
         "data": {**(about or {}), "sha256": parts.checksum()},
