@@ -23,9 +23,9 @@ from query_reduction_lab.studies.publish import RESULTS, publish
 
 __all__ = ["as_markdown", "collect"]
 
-_SHOWN = ("reduction", "orders", "directions", "window")
+_SHOWN = ("reduction", "evidence", "orders", "directions", "window")
 """Settings of the network that a row names where they are not the default."""
-_DEFAULTS = {"reduction": "both", "orders": "all", "directions": "one", "window": 3}
+_DEFAULTS = {"reduction": "both", "evidence": "shares", "orders": "all", "directions": "one", "window": 3}
 
 
 def main() -> None:

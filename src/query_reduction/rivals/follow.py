@@ -74,6 +74,8 @@ _HALF = 0.1
 _MOST_ANCHORED = 64
 _SOURCE, _TARGET, _MARKS = 0, 1, 3
 _TINY = 1e-6
+_UNLIKELY = {"shares": 1e-4, "whole": 3e-3}
+"""What is added to the probability of every answer, so that none is impossible."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +105,9 @@ class FollowConfig:
     """How sure the table is at first that nothing follows from two kinds."""
     sparsity: Annotated[float, Between(0, 1e3)] = 0.3
     """Weight, in the loss, of the mean share of the table that says something."""
+    evidence: Literal["shares", "whole"] = "shares"
+    """shares = only how likely each kind is, compared with the others, counts for the answer; whole = so does how sure it
+    is that there is one, so that the table has to be sure: better for long chains of kinds."""
     most_steps: Annotated[int, Between(1, 255)] = 255
     """The query gives up after so many steps."""
 
@@ -335,10 +340,11 @@ class Follow(StackedNetwork):
         parts = []
         if self.config.reduction != "add":
             kinds = relations.kinds[:, pair]
-            shares = kinds / (kinds.sum(2, keepdim=True) + _TINY)
+            if self.config.evidence == "shares":
+                kinds = kinds / (kinds.sum(2, keepdim=True) + _TINY)
             anchors = 6 * torch.eye(*self.answer_of_kind.shape[1:])
             answers = (anchors + _FAST * self.answer_of_kind).softmax(2)
-            parts.append(torch.log(shares @ answers + 1e-4) * known)
+            parts.append(torch.log(kinds @ answers + _UNLIKELY[self.config.evidence]) * known)
         if self.config.reduction != "compose":
             x = relations.measures[:, pair]
             # They saturate: longer ways have larger sums than any in training.
