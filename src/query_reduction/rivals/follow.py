@@ -74,8 +74,7 @@ _HALF = 0.1
 _MOST_ANCHORED = 64
 _SOURCE, _TARGET, _MARKS = 0, 1, 3
 _TINY = 1e-6
-_UNLIKELY = {"shares": 1e-4, "whole": 3e-3}
-"""What is added to the probability of every answer, so that none is impossible."""
+_UNLIKELY = {"shares": 1e-4, "whole": 3e-3}  # no answer is impossible
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,8 +105,8 @@ class FollowConfig:
     sparsity: Annotated[float, Between(0, 1e3)] = 0.3
     """Weight, in the loss, of the mean share of the table that says something."""
     evidence: Literal["shares", "whole"] = "shares"
-    """shares = only how likely each kind is, compared with the others, counts for the answer; whole = so does how sure it
-    is that there is one, so that the table has to be sure: better for long chains of kinds."""
+    """shares = what counts is how likely each kind is, compared with others; whole = also how sure it is that there
+    is one, so that the table has to be sure: better for long chains of kinds."""
     most_steps: Annotated[int, Between(1, 255)] = 255
     """The query gives up after so many steps."""
 
@@ -288,8 +287,8 @@ class Follow(StackedNetwork):
         """What sentences say of pairs: the gate asks whether they say anything."""
         kinds, gate = self._encode(laid.words).split([self._kinds, 1], 2)
         present = self._anchors[laid.words].amax(1)
-        unnamed = 1 - present.amax(1, keepdim=True)
-        present = torch.cat((present[:, : -self.config.spare], unnamed.expand(-1, self.config.spare)), 1)
+        unnamed = (1 - present.amax(1, keepdim=True)).expand(-1, self.config.spare)
+        present = torch.cat((present[:, : -self.config.spare], unnamed), 1)
         kinds = kinds + self.named.unsqueeze(2) * present
         kind, opened = kinds[:, laid.forward], gate[:, laid.forward]
         if self.config.directions == "both":
