@@ -71,8 +71,7 @@ _FAST = 10.0
 """Tables are learned as if their learning rate were so many times as large: an entry is met only now and then."""
 _HALF = 0.1
 """The evidence for a pair at which half of it is believed."""
-_MOST_ANCHORED = 64
-_SOURCE, _TARGET, _MARKS = 0, 1, 3
+_MOST_ANCHORED, _SOURCE, _TARGET, _MARKS = 64, 0, 1, 3
 _TINY = 1e-6
 _UNLIKELY = {"shares": 1e-4, "whole": 3e-3}  # no answer is impossible
 
@@ -204,7 +203,7 @@ class Follow(StackedNetwork):
         all_scores = [sum(parts, prior), *(prior + part for part in parts if len(parts) > 1)]
         losses = [functional.cross_entropy(scores.transpose(1, 2), targets, reduction="none") for scores in all_scores]
         total = torch.stack(losses).mean(0)
-        if self.config.reduction == "add" or not self.config.sparsity:
+        if self.config.reduction == "add":
             return total
         return total + self.config.sparsity * self._table().sum(3).mean((1, 2)).unsqueeze(1)
 
@@ -323,8 +322,7 @@ class Follow(StackedNetwork):
         share = self.config.dropout
         if not self.training or not share:
             return x
-        kept = torch.rand(x.shape[1:], generator=self.noise) >= share
-        return x * kept / (1 - share)
+        return x * (torch.rand(x.shape[1:], generator=self.noise) >= share) / (1 - share)
 
     def _table(self) -> Float[Tensor, "restart kind kind kind"]:
         """From two kinds, how far each kind follows; the rest is the share of nothing."""
