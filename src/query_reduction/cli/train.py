@@ -72,7 +72,7 @@ class Train:
     """
 
     data: str = "generated"
-    """Your file or folder; or generated, generated-dialog, babi, babi/en-10k, dialog."""
+    """Your file or folder; or generated, generated-dialog, babi, babi/en-10k, dialog, stepgame, clutrr."""
     task: str | None = None
     """The bAbI task: a number, or several (1-5,19 or all) for one network that learns all of them."""
     network: str | None = None
