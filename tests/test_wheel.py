@@ -66,7 +66,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_wheel_has_all_parts_and_nothing_else(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
     for part in (
-        "ready/task2.safetensors",
+        "models/task2.safetensors",
         "serve/page/index.html",
         "explain/trace.css",
         "worlds/words.toml",
