@@ -38,7 +38,7 @@ def test_a_network_with_nothing_to_show_answers(rivals: Page) -> None:
     rivals.locator("#model").select_option("gru")
     tell(rivals, "Mary went to the garden. John went to the office.", "Blorp frimmed zat.", question="Where is Mary?")
     expect(rivals.locator("#unknown")).to_contain_text("nothing to show")
-    expect(rivals.locator("#answer")).to_have_text(re.compile(r"\w+"))
+    expect(rivals.locator("#answer")).to_have_text(re.compile(r"^(\w+|I don't know)$"))
     expect(rivals.locator("#problem")).to_be_hidden()
     expect(rivals.locator("#sentences li")).to_have_count(3)
     expect(rivals.locator("#sentences li.unread")).to_have_count(1)
